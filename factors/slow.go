@@ -189,7 +189,7 @@ func (s *Slow) Features(rows [][]float64) [][]float64 {
 
 // Deltas returns δ of each feature: its mean squared difference between neighbouring training rows.
 // A sine with a period of T rows has δ = 4 sin²(π/T).
-func (s *Slow) Deltas() []float64 { return append([]float64{}, s.deltas...) }
+func (s *Slow) Deltas() []float64 { return slices.Clone(s.deltas) }
 
 // DeltasOf returns δ of each feature on other sequences. It computes the features with the means and scales
 // of the training rows. It ignores sequences of fewer than two rows, and returns NaNs if there are no others.

@@ -3,6 +3,7 @@ package energies
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -172,7 +173,7 @@ func (e *responding) exact() bool { return len(e.up(make([]float64, e.width())))
 
 // LogZ sums over the states of at most 16 hidden units.
 func (e *responding) LogZ(x []float64) (float64, bool) {
-	off := append([]float64(nil), x...)
+	off := slices.Clone(x)
 	e.put(off, make([]float64, len(e.v)))
 	given, up := e.given(x), e.up(off)
 	if !e.exact() {

@@ -3,6 +3,7 @@ package energies
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -110,7 +111,7 @@ func (s *scaling) back(rows [][]float64) error {
 		return fmt.Errorf("the tensor scaling: %w", err)
 	}
 	for r, x := range rows {
-		rows[r] = append([]float64(nil), s.mean...)
+		rows[r] = slices.Clone(s.mean)
 		times(rows[r], &inverse, x)
 	}
 	return nil

@@ -19,9 +19,7 @@ func cancellation(t *testing.T, e engine.Engine) {
 		if _, err := model.Evaluate(t.Context(), data, 100, seed, func(f float64) { fractions = append(fractions, f) }); err != nil {
 			t.Fatal(err)
 		}
-		if len(fractions) == 0 || !slices.IsSorted(fractions) || fractions[0] < 0 || fractions[len(fractions)-1] != 1 {
-			t.Errorf("progress goes %v, want a rise to 1", fractions)
-		}
+		wantProgress(t, fractions)
 	})
 
 	t.Run("before the start", func(t *testing.T) {
@@ -57,4 +55,12 @@ func cancellation(t *testing.T, e engine.Engine) {
 			t.Errorf("the error is %v", err)
 		}
 	})
+}
+
+// wantProgress checks that the reported fractions rise to 1.
+func wantProgress(t *testing.T, fractions []float64) {
+	t.Helper()
+	if len(fractions) == 0 || !slices.IsSorted(fractions) || fractions[0] < 0 || fractions[len(fractions)-1] != 1 {
+		t.Errorf("progress goes %v, want a rise to 1", fractions)
+	}
 }

@@ -42,12 +42,12 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 	n := float64(len(states))
 	counts := map[string]float64{}
 	for _, s := range states {
-		counts[key(s)] += 1 / n
+		counts[fmt.Sprint(s)] += 1 / n
 	}
 	rareGot, rareWant, seen := 0.0, 0.0, 0.0
 	var got, want, variance []float64
 	for s, probability := range measure {
-		frequency := counts[key(s)]
+		frequency := counts[fmt.Sprint(s)]
 		seen += frequency
 		if probability*n < 30 {
 			rareGot += frequency
@@ -62,21 +62,6 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 	}
 	got, want, variance = append(got, rareGot), append(want, rareWant), append(variance, rareWant*(1-rareWant)/n)
 	wantMean(t, what, got, want, variance)
-}
-
-// key identifies a state among the states of a machine.
-func key(s oracle.State) string {
-	var units []byte
-	for _, layer := range s {
-		for _, on := range layer {
-			unit := byte('0')
-			if on {
-				unit = '1'
-			}
-			units = append(units, unit)
-		}
-	}
-	return string(units)
 }
 
 // means tests that the means of draws are the probabilities that units are on, or the means of

@@ -121,13 +121,13 @@ func chunksOfSamples(t *testing.T, e engine.Engine) {
 						t.Fatalf("sample %d of datum %d: log weight %v of %d samples, %v of %d", k, r, l, samples, want, most)
 					}
 				}
-				wantLikelihood(t, estimates[r], sum.Likelihood(), 1e-5)
+				wantLikelihood(t, estimates[r], sum.Likelihood())
 			}
 		}
 	}, []int{4, 3, 2}, []int{20, 12, 7, 5, 3})
 }
 
-func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64) {
+func wantLikelihood(t *testing.T, got, want engine.Likelihood) {
 	t.Helper()
 	for what, pair := range map[string][2]float64{
 		"log p":     {got.LogP, want.LogP},
@@ -136,7 +136,7 @@ func wantLikelihood(t *testing.T, got, want engine.Likelihood, tolerance float64
 		"ESS":       {got.ESS, want.ESS},
 		"ESS of p*": {got.ESSStar, want.ESSStar},
 	} {
-		if !(math.Abs(pair[0]-pair[1]) <= tolerance) {
+		if !(math.Abs(pair[0]-pair[1]) <= 1e-5) {
 			t.Errorf("%s is %v, of the log weights %v", what, pair[0], pair[1])
 		}
 	}

@@ -102,7 +102,7 @@ func (t target) variance(f func(s oracle.State) []float64, mean []float64) []flo
 // gradientVariance returns the variance of a gradient at its limit. Except for REINFORCE it
 // neglects the baseline.
 func gradientVariance(m *oracle.Machine, r oracle.Rule, wake, dreams target, limit []float64) []float64 {
-	score := func(s oracle.State) []float64 { return m.Score(point(s)) }
+	score := func(s oracle.State) []float64 { return m.Score(oracle.Point(s)) }
 	variance := wake.variance(score, m.Score(wake.measure))
 	if r.Reinforce != oracle.NotReinforce {
 		copy(variance[m.Architecture.GenerativeSize():], reinforceVariance(m, r.Reinforce, wake, limit)[m.Architecture.GenerativeSize():])
@@ -129,13 +129,13 @@ func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit
 	signal := func(s oracle.State) float64 { return m.LogJoint(s) - m.LogRecognition(s) }
 	for s, probability := range wake.measure {
 		mean += probability * signal(s)
-		for k, g := range m.Score(point(s)) {
+		for k, g := range m.Score(oracle.Point(s)) {
 			weighted[k] += probability * signal(s) * g * g
 			squares[k] += probability * g * g
 		}
 	}
 	return wake.variance(func(s oracle.State) []float64 {
-		score := m.Score(point(s))
+		score := m.Score(oracle.Point(s))
 		for k, g := range score {
 			b := 0.0
 			switch {
@@ -153,7 +153,7 @@ func reinforceVariance(m *oracle.Machine, r oracle.Reinforce, wake target, limit
 func wantBlocks(t *testing.T, what string, m *oracle.Machine, units []oracle.Unit, samples oracle.Measure, limit target) {
 	t.Helper()
 	want := m.Fisher(units, limit.measure)
-	variance := limit.variance(func(s oracle.State) []float64 { return entries(m.Fisher(units, point(s))) }, entries(want))
+	variance := limit.variance(func(s oracle.State) []float64 { return entries(m.Fisher(units, oracle.Point(s))) }, entries(want))
 	wantMean(t, what, entries(m.Fisher(units, samples)), entries(want), variance)
 }
 

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -75,11 +76,7 @@ func randomRows(rows, units int) engine.Data {
 }
 
 func constantRows(rows, units int, value uint8) engine.Data {
-	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
-	for i := range data.Values {
-		data.Values[i] = value
-	}
-	return data
+	return engine.Data{Rows: rows, Units: units, Values: slices.Repeat([]uint8{value}, rows*units)}
 }
 
 func bits(data engine.Data) [][]bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -168,13 +169,7 @@ func wantGray(t *testing.T, a engine.Architecture, wake []oracle.Values, data en
 	}
 }
 
-func equal(n int) []float64 {
-	w := make([]float64, n)
-	for r := range w {
-		w[r] = 1 / float64(n)
-	}
-	return w
-}
+func equal(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
 // weights returns the self-normalised importance weights divided by the number of data.
 func weights(n *oracle.Networks, wake []oracle.Values, samples int, by oracle.Weighting) []float64 {

@@ -6,8 +6,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-var everyOptimizer = []engine.Optimizer{engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov}
-
 // lookAhead tests that Nesterov's plain and natural gradients equal the gradients of gradient
 // descent at θ + ηβv, and that the Fisher blocks are computed there too (Várady 2025, 6.10).
 func lookAhead(t *testing.T, e engine.Engine) {

@@ -30,8 +30,3 @@ func oracleSamples(g engine.Gradients, samples int) oracle.Samples {
 	}
 	return s
 }
-
-// point returns the distribution that is concentrated on a state.
-func point(s oracle.State) oracle.Measure {
-	return func(yield func(oracle.State, float64) bool) { yield(s, 1) }
-}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -70,9 +71,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 
 func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, factor float64) []float64 {
 	score := oracle.NewNetworks(p).Score(oracle.DreamMeasure(oracleSamples(g, a.Samples)))
-	for k := range score {
-		score[k] *= factor
-	}
+	floats.Scale(factor, score)
 	return score
 }
 

@@ -65,10 +65,9 @@ func TestConvolutionIsADenseLayerOfTiedWeights(t *testing.T) {
 		for s := range want.Model() {
 			wantClose(t, "log p(x,h)", got.LogJoint(s), want.LogJoint(s), 1e-12)
 			wantClose(t, "log q(h|x)", got.LogRecognition(s), want.LogRecognition(s), 1e-12)
-			one := func(yield func(State, float64) bool) { yield(s, 1) }
 			var score mat.VecDense
-			score.MulVec(chain, mat.NewVecDense(len(of), want.Score(one)))
-			wantAllClose(t, "score", got.Score(one), score.RawVector().Data, 1e-12)
+			score.MulVec(chain, mat.NewVecDense(len(of), want.Score(Point(s))))
+			wantAllClose(t, "score", got.Score(Point(s)), score.RawVector().Data, 1e-12)
 		}
 		for x := range want.Visible() {
 			wantClose(t, "log p(x)", got.LogP(x), want.LogP(x), 1e-12)

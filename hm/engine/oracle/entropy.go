@@ -7,10 +7,9 @@ import "github.com/helmholtz-go/helmholtz/internal/statistics"
 // joint entropy (Várady 2025, 6.17, with the sign of an entropy).
 func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 	sum := 0.0
-	for s, weight := range m {
-		n.mustHold(s)
+	for v, weight := range n.valuesIn(m) {
 		for _, u := range units {
-			a := n.logit(u, s)
+			_, _, a := n.Outputs(u, v)
 			on := statistics.Sigmoid(a)
 			sum -= weight * (on*logBernoulli(true, a) + (1-on)*logBernoulli(false, a))
 		}
@@ -23,12 +22,11 @@ func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 // depends on the parameters too.
 func (n *Networks) LocalEntropyGradient(units []Unit, m Measure) []float64 {
 	gradient := make([]float64, len(n.Flat))
-	for s, weight := range m {
-		n.mustHold(s)
+	for v, weight := range n.valuesIn(m) {
 		for _, u := range units {
-			a := n.logit(u, s)
+			_, _, a := n.Outputs(u, v)
 			on := statistics.Sigmoid(a)
-			n.addGradient(gradient, u, u.Start, n.parents(u, s), -weight*a*on*(1-on))
+			n.addGradient(gradient, u, u.Start, u.parentsOf(v), -weight*a*on*(1-on))
 		}
 	}
 	return gradient

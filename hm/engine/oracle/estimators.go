@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -18,21 +19,21 @@ func bound(values []float64) float64 {
 
 // replaced returns the values with value k replaced.
 func replaced(values []float64, k int, value float64) []float64 {
-	list := append([]float64{}, values...)
+	list := slices.Clone(values)
 	list[k] = value
 	return list
 }
 
 // without returns the values except value k.
 func without(values []float64, k int) []float64 {
-	return append(append([]float64{}, values[:k]...), values[k+1:]...)
+	return slices.Delete(slices.Clone(values), k, k+1)
 }
 
 // controlled returns the estimator that ascends the bound with a control variate for sample k.
 func controlled(control func(logω []float64, k int) float64) Weigh {
 	return func(logP, logQ []float64) (p, q []float64) {
 		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
-		p = normalize(append([]float64{}, logω...))
+		p = normalize(logω)
 		q = make([]float64, len(p))
 		for k := range q {
 			q[k] = bound(logω) - p[k] - control(logω, k)
@@ -86,55 +87,6 @@ func TVO(partition []float64) Weigh {
 
 // widths returns the lengths of the intervals that begin at the points of a partition of [0, 1].
 func widths(partition []float64) []float64 {
-	ends := append(append([]float64{}, partition[1:]...), 1)
+	ends := append(slices.Clone(partition[1:]), 1)
 	return floats.SubTo(make([]float64, len(ends)), ends, partition)
-}
-
-// ExpectedBound returns the mean of log (1/S) Σ ω over all tuples of S samples of each row, and
-// over the rows, in nats.
-func (m *Machine) ExpectedBound(data [][]bool, samples int) float64 {
-	sum := 0.0
-	for _, x := range data {
-		e := m.explain(x)
-		for tuple := range tuples(len(e.states), samples) {
-			logω, logProbability := make([]float64, samples), 0.0
-			for s, i := range tuple {
-				logω[s] = e.logP[i] - e.logQ[i]
-				logProbability += e.logQ[i]
-			}
-			sum += math.Exp(logProbability) * bound(logω)
-		}
-	}
-	return sum / float64(len(data))
-}
-
-// Thermodynamic returns the mean over rows of Σ (β_{i+1} − β_i) E_i[log ω], where E_i is the mean
-// under π_i ∝ p(x,h)^β q(h|x)^(1−β).
-func (m *Machine) Thermodynamic(data [][]bool, partition []float64) float64 {
-	sum := 0.0
-	for _, x := range data {
-		e := m.explain(x)
-		logω := floats.SubTo(make([]float64, len(e.states)), e.logP, e.logQ)
-		for i, width := range widths(partition) {
-			sum += width * floats.Dot(normalize(e.logTargets(Weighting(partition[i]))), logω)
-		}
-	}
-	return sum / float64(len(data))
-}
-
-// weighedOn returns the weighted sum of the scores of a datum's samples, averaged over the data.
-func (n *Networks) weighedOn(samples Samples, weigh Weigh) []float64 {
-	gradient := make([]float64, len(n.Flat))
-	for _, datum := range samples.Wake {
-		logP, logQ := make([]float64, len(datum)), make([]float64, len(datum))
-		for k, s := range datum {
-			logP[k], logQ[k] = n.LogJoint(s), n.LogRecognition(s)
-		}
-		p, q := weigh(logP, logQ)
-		for k, s := range datum {
-			n.addScore(gradient, n.Generative, s, p[k]/float64(len(samples.Wake)))
-			n.addScore(gradient, n.Recognition, s, q[k]/float64(len(samples.Wake)))
-		}
-	}
-	return gradient
 }

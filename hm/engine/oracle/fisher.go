@@ -2,11 +2,13 @@ package oracle
 
 import (
 	"fmt"
+	"iter"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Block is the block of the Fisher information matrix for one unit, over its bias and its parents, or for all
@@ -20,7 +22,9 @@ type Block struct {
 
 // Fisher returns the blocks E[σ'(a) u uᵀ], u = [1; parents], of the units under a measure. The
 // block of a categorical variable whose units have the probabilities π is E[(diag π − π πᵀ) ⊗ u uᵀ],
-// the covariance of its score [on − π] ⊗ u. The caller chooses the measure:
+// the covariance of its score [on − π] ⊗ u. A Gaussian unit has the block E[u uᵀ/σ²] for μ and
+// E[2(∂ ln σ/∂a)² u uᵀ] for a (Várady 2025, 7.5 and 7.6, after the expectation over z²). The caller
+// chooses the measure:
 //
 //	Generative:  Model()               (5.2), estimated by dreams
 //	             Wake(data, Ratio)     estimated by weighted wake samples (5.7)
@@ -28,34 +32,56 @@ type Block struct {
 //	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
 //
 // Given a measure of samples, Fisher returns the estimates themselves.
-func (n *Networks) Fisher(units []Unit, m Measure) []Block {
-	blocks, index := newBlocks(units)
-	for s, weight := range m {
-		n.mustHold(s)
+func (n *Networks) Fisher(units []Unit, m Measure) []Block { return n.fisher(units, n.valuesIn(m)) }
+
+func (n *Networks) fisher(units []Unit, m iter.Seq2[Values, float64]) []Block {
+	var all []Unit // a Gaussian unit counts as two units with a block each
+	for _, u := range units {
+		all = append(all, u)
+		if u.Kind == engine.Gaussian {
+			u.Start = u.Deviation
+			all = append(all, u)
+		}
+	}
+	blocks, index := newBlocks(all)
+	for v, weight := range m {
 		for _, u := range units {
-			addInformation(blocks[index[u.Start]].Matrix, u, func(other Unit) float64 { return n.on(other, s) }, n.input(u, s), weight)
+			input := n.inputOf(u, u.parentsOf(v))
+			add := func(start int, information float64) {
+				block := blocks[index[start]].Matrix
+				block.SymRankOne(block, weight*information, mat.NewVecDense(u.Width, input))
+			}
+			switch u.Kind {
+			case engine.Bernoulli:
+				on := n.On(u, v)
+				add(u.Start, on*(1-on))
+			case engine.Categorical:
+				if u.Index == u.first {
+					n.addCategorical(blocks[index[u.Start]].Matrix, u, v, input, weight)
+				}
+			case engine.Gaussian:
+				_, sigma, a := n.Outputs(u, v)
+				rho := math.Exp(a) / sigma
+				add(u.Start, 1/(sigma*sigma))
+				add(u.Deviation, 2*rho*rho)
+			}
 		}
 	}
 	return blocks
 }
 
-// addInformation adds the Fisher information of unit u, given the input of units and the probabilities
-// that they are on. It adds the information of a categorical variable once, at its first unit.
-func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []float64, weight float64) {
-	if u.Kind == engine.Bernoulli {
-		p := on(u)
-		block.SymRankOne(block, weight*p*(1-p), mat.NewVecDense(u.Width, input))
-		return
+// addCategorical adds the Fisher information of the categorical variable that begins at unit u, given
+// the input of its units.
+func (n *Networks) addCategorical(block *mat.SymDense, u Unit, v Values, input []float64, weight float64) {
+	var on []float64
+	for _, unit := range u.ofVariable() {
+		on = append(on, n.On(unit, v))
 	}
-	if u.Index != u.first {
-		return
-	}
-	units := u.ofVariable()
-	for j, unit := range units {
-		for k, other := range units[:j+1] {
-			covariance := -on(unit) * on(other)
+	for j := range on {
+		for k := range on[:j+1] {
+			covariance := -on[j] * on[k]
 			if k == j {
-				covariance += on(unit)
+				covariance += on[j]
 			}
 			for a, x := range input {
 				for b, y := range input {
@@ -75,13 +101,13 @@ func addInformation(block *mat.SymDense, u Unit, on func(Unit) float64, input []
 func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
 	blocks, index := newBlocks(units)
 	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))
-	for s, weight := range m {
+	for v, weight := range n.valuesIn(m) {
 		for _, u := range units {
-			on := statistics.Sigmoid(n.logit(u, s))
+			on := n.On(u, v)
 			i := index[u.Start]
 			totals[i] += weight
 			slopes[i] += weight * on * (1 - on)
-			input := mat.NewVecDense(u.Width, n.input(u, s))
+			input := mat.NewVecDense(u.Width, n.inputOf(u, u.parentsOf(v)))
 			blocks[i].Matrix.SymRankOne(blocks[i].Matrix, weight, input)
 		}
 	}
@@ -128,7 +154,7 @@ func Diagonal(blocks []Block) []Block {
 // solve. It leaves parameters that no block covers unchanged. It returns an error if αI + F is
 // singular to working precision.
 func NaturalGradient(blocks []Block, gradient []float64, damping float64) ([]float64, error) {
-	natural := append([]float64(nil), gradient...)
+	natural := slices.Clone(gradient)
 	for _, b := range blocks {
 		u := b.Unit
 		var damped mat.Dense

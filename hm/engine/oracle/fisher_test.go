@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -26,9 +27,9 @@ func full(blocks []Block, size int) *mat.SymDense {
 // scoreCovariance returns E[∂ log p ∂ log pᵀ], every entry, without assuming blocks.
 func scoreCovariance(m *Machine, network []Unit, measure Measure) *mat.SymDense {
 	f := mat.NewSymDense(len(m.Flat), nil)
-	for s, weight := range measure {
+	for v, weight := range m.valuesIn(measure) {
 		score := make([]float64, len(m.Flat))
-		m.addScore(score, network, s, 1)
+		m.addScore(score, network, v, 1)
 		f.SymRankOne(f, weight, mat.NewVecDense(len(score), score))
 	}
 	return f
@@ -77,7 +78,7 @@ func TestFisherMatrixIsMinusTheMeanHessian(t *testing.T) {
 					hessian.Set(l, k, -(up[l]-down[l])/(2*step))
 				}
 			}
-			units := append(append([]Unit(nil), m.Generative...), m.Recognition...)
+			units := slices.Concat(m.Generative, m.Recognition)
 			wantSameMatrix(t, "F under "+name, full(m.Fisher(units, fixed), size), hessian, 1e-8)
 		}
 	})
@@ -152,7 +153,7 @@ func entryVariances(m *Machine, exact []Block, samples Measure) []*mat.Dense {
 		variances[i] = mat.NewDense(b.Unit.Width, b.Unit.Width, nil)
 	}
 	for s, weight := range samples {
-		of := m.Fisher(unitsOf(m, exact), func(yield func(State, float64) bool) { yield(s, 1) })
+		of := m.Fisher(unitsOf(m, exact), Point(s))
 		for i, b := range exact {
 			variances[i].Apply(func(k, l int, sum float64) float64 {
 				return sum + math.Pow(weight*(of[i].Matrix.At(k, l)-b.Matrix.At(k, l)), 2)
@@ -187,7 +188,7 @@ func TestPriorBlocksAreTheDerivativeOfTheSigmoid(t *testing.T) {
 func TestNaturalGradientSolvesTheDampedSystem(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		gradient := m.Limit(data, ReweightedWakeSleep)
-		units := append(append([]Unit(nil), m.Generative...), m.Recognition...)
+		units := slices.Concat(m.Generative, m.Recognition)
 		blocks := m.Fisher(units, m.Wake(data, Uniform))
 		for _, alpha := range []float64{0.01, 0.2, 5} {
 			natural, err := NaturalGradient(blocks, gradient, alpha)
@@ -241,7 +242,7 @@ func TestKroneckerIsExactWhereParentsDoNotMatter(t *testing.T) {
 		top := m.Architecture.Depth()
 		prior := m.Generative[len(m.Generative)-m.Architecture.Units[top]:]
 		want(prior, m.Model())
-		for _, u := range append(append([]Unit(nil), m.Generative...), m.Recognition...) {
+		for _, u := range slices.Concat(m.Generative, m.Recognition) {
 			clear(m.Flat[u.Start+1 : u.Start+u.Width])
 		}
 		want(m.Generative, m.Wake(data, Ratio))

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -128,7 +129,7 @@ func (g Gibbs) given(layer int, s State) string {
 
 // with returns a copy of s in which a layer is replaced.
 func (s State) with(layer int, units []bool) State {
-	changed := append(State{}, s...)
+	changed := slices.Clone(s)
 	changed[layer] = units
 	return changed
 }
@@ -157,24 +158,29 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 	}
 	for candidate := range g.states(layer, layer) {
 		changed := s.with(layer, candidate[layer])
+		v := g.valuesOf(changed)
 		if layer > 0 {
-			up, down := g.logLayer(g.Generative, layer, changed), g.logLayer(g.Recognition, layer, changed)
+			up, down := g.logLayer(g.Generative, layer, v), g.logLayer(g.Recognition, layer, v)
 			logProposal := floats.LogSumExp([]float64{up, down}) - math.Ln2
-			add(changed[layer], logProposal, (g.LogJoint(changed)+g.LogRecognition(changed))/2-logProposal)
+			add(changed[layer], logProposal, (g.LogJointOf(v)+g.LogRecognitionOf(v))/2-logProposal)
 			continue
 		}
 		if !agree(changed[0], s[0], g.Known) {
 			continue
 		}
-		logProposal := g.logLayer(g.Generative, 0, changed)
+		logProposal := g.logLayer(g.Generative, 0, v)
 		for j, k := range g.Known {
 			if k {
-				logProposal -= g.logUnit(g.Generative[j], changed)
+				logProposal -= g.logDensity(g.Generative[j:j+1], v)
 			}
 		}
-		logWeight := (g.logLayer(g.Recognition, 1, changed) - g.logLayer(g.Generative, 0, changed)) / 2
-		for estimate, probability := range g.rootEstimates(changed[0]) {
-			add(changed[0], logProposal+math.Log(probability), logWeight+math.Log(estimate))
+		logWeight := (g.logLayer(g.Recognition, 1, v) - g.logLayer(g.Generative, 0, v)) / 2
+		e := g.explain(changed[0])
+		for tuple := range tuples(len(e.states), g.Inner) {
+			logQ := pick(e.logQ, tuple)
+			roots := floats.SubTo(make([]float64, g.Inner), pick(e.logP, tuple), logQ)
+			floats.Scale(0.5, roots)
+			add(changed[0], logProposal+floats.Sum(logQ), logWeight+bound(roots))
 		}
 	}
 	for i, probability := range Resampled(proposal, weights, g.Candidates) {
@@ -183,34 +189,12 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 	return list
 }
 
-// logLayer returns the log-probability of a layer under a network, given its parents in s.
-func (n *Networks) logLayer(network []Unit, layer int, s State) (sum float64) {
-	for _, u := range network {
+// logLayer returns the log-probability of a layer under a network, given its parents.
+func (n *Networks) logLayer(network []Unit, layer int, v Values) (sum float64) {
+	for k, u := range network {
 		if u.Layer == layer {
-			sum += n.logUnit(u, s)
+			sum += n.logDensity(network[k:k+1], v)
 		}
 	}
 	return sum
-}
-
-// rootEstimates yields the possible values of the estimate of √p̃*(x) with their probabilities, one
-// for each tuple of samples h ~ q(h|x).
-func (g Gibbs) rootEstimates(x []bool) Measured {
-	e := g.explain(x)
-	return func(yield func(estimate, probability float64) bool) {
-		var tuples func(left int, sum, probability float64) bool
-		tuples = func(left int, sum, probability float64) bool {
-			if left == 0 {
-				return yield(sum/float64(g.Inner), probability)
-			}
-			for i := range e.states {
-				root := math.Exp((e.logP[i] - e.logQ[i]) / 2)
-				if !tuples(left-1, sum+root, probability*math.Exp(e.logQ[i])) {
-					return false
-				}
-			}
-			return true
-		}
-		tuples(g.Inner, 0, 1)
-	}
 }

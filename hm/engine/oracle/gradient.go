@@ -1,5 +1,14 @@
 package oracle
 
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+)
+
 // Rule selects the importance weights and the phases that move the networks. The wake phase always
 // moves the generative network.
 type Rule struct {
@@ -22,15 +31,24 @@ var (
 )
 
 // addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient. Without tanh layers, this
-// is scale·(on − σ(a))·[1; parents] for each unit.
-func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale float64) {
-	n.mustHold(s)
+// is scale·(on − σ(a))·[1; parents] for each Bernoulli unit.
+func (n *Networks) addScore(gradient []float64, network []Unit, v Values, scale float64) {
 	for _, u := range network {
-		delta := -n.on(u, s)
-		if s[u.Layer][u.Index] {
-			delta++
+		state := v[u.Layer][u.Index]
+		add := func(start int, residual float64) {
+			n.addGradient(gradient, u, start, u.parentsOf(v), scale*residual)
 		}
-		n.addGradient(gradient, u, u.Start, n.parents(u, s), scale*delta)
+		if u.Kind != engine.Gaussian {
+			on := 0.0
+			if state > 0 {
+				on = 1
+			}
+			add(u.Start, on-n.On(u, v))
+			continue
+		}
+		mu, sigma, a := n.Outputs(u, v)
+		add(u.Start, (state-mu)/(sigma*sigma))
+		add(u.Deviation, ((state-mu)*(state-mu)/(sigma*sigma)-1)*math.Exp(a)/sigma)
 	}
 }
 
@@ -47,9 +65,9 @@ func (n *Networks) addScore(gradient []float64, network []Unit, s State, scale f
 // Wake(data, Uniform) vanish.
 func (n *Networks) Score(m Measure) []float64 {
 	score := make([]float64, len(n.Flat))
-	for s, weight := range m {
-		n.addScore(score, n.Generative, s, weight)
-		n.addScore(score, n.Recognition, s, weight)
+	for v, weight := range n.valuesIn(m) {
+		n.addScore(score, n.Generative, v, weight)
+		n.addScore(score, n.Recognition, v, weight)
 	}
 	return score
 }
@@ -60,41 +78,64 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 	if r.Sleep != 0 && len(samples.Dreams) == 0 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
-	wake := n.Score(n.WakeMeasure(samples, r.Weighting))
-	if r.Weigh != nil {
-		wake = n.weighedOn(samples, r.Weigh)
+	gradient := make([]float64, len(n.Flat))
+	for _, datum := range samples.Wake {
+		logP, logQ := n.logs(datum)
+		floats.AddScaled(gradient, 1/float64(len(samples.Wake)), n.wakeGradient(r, n.scores(datum), logP, logQ))
+	}
+	for v, weight := range n.valuesIn(DreamMeasure(samples)) {
+		n.addScore(gradient, n.Recognition, v, r.Sleep*weight)
+	}
+	return gradient
+}
+
+// scores returns the score of each state.
+func (n *Networks) scores(states []State) (all [][]float64) {
+	for _, s := range states {
+		all = append(all, n.ScoreOf(n.valuesOf(s)))
+	}
+	return all
+}
+
+// wakeGradient returns the gradient of the wake and the q-wake phase on samples h ~ q(h|x) of one
+// datum, given their scores and their log p(x,h) and log q(h|x).
+func (n *Networks) wakeGradient(r Rule, scores [][]float64, logP, logQ []float64) []float64 {
+	gradient, size := make([]float64, len(n.Flat)), n.Architecture.GenerativeSize()
+	p, q := r.weights(logP, logQ)
+	for s, score := range scores {
+		floats.AddScaled(gradient[:size], p[s], score[:size])
+		floats.AddScaled(gradient[size:], q[s], score[size:])
 	}
 	if r.Reinforce != NotReinforce {
-		copy(wake[n.Architecture.GenerativeSize():], n.reinforceOn(samples, r.Reinforce)[n.Architecture.GenerativeSize():])
+		signal := floats.SubTo(make([]float64, len(logP)), logP, logQ)
+		floats.ScaleTo(gradient[size:], r.QWake, r.Reinforce.gradient(signal, scores)[size:])
 	}
-	baseline := make([]float64, len(n.Flat))
+	return gradient
+}
+
+// weights returns the weights of the scores of p in the wake phase, and of q in the q-wake phase.
+func (r Rule) weights(logP, logQ []float64) (p, q []float64) {
+	if r.Weigh != nil {
+		p, q = r.Weigh(logP, logQ)
+	} else {
+		p = r.Weighting.weights(logP, logQ)
+		q = slices.Clone(p)
+	}
 	if r.Baseline {
-		baseline = n.Score(n.WakeMeasure(samples, Uniform)) // ω̃ = 1/S
+		floats.AddConst(-1/float64(len(q)), q)
 	}
-	sleep := n.Score(DreamMeasure(samples))
-	return n.combine(r, wake, baseline, sleep)
+	floats.Scale(r.QWake, q)
+	return p, q
 }
 
 // Limit returns the limit of GradientOn on this data as the numbers of samples and dreams grow. The
 // baseline does not change it. Rules with Weigh have other limits, which Limit does not compute.
 func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
-	zero := make([]float64, len(m.Flat))
-	wake := m.Score(m.Wake(data, r.Weighting))
+	gradient, size := m.Score(m.Wake(data, r.Weighting)), m.Architecture.GenerativeSize()
 	if r.Reinforce != NotReinforce {
-		copy(wake[m.Architecture.GenerativeSize():], m.BoundScore(data)[m.Architecture.GenerativeSize():])
+		copy(gradient[size:], m.BoundScore(data)[size:])
 	}
-	return m.combine(r, wake, zero, m.Score(m.Model()))
-}
-
-// combine takes θ from the wake phase and φ from the phases of the rule.
-func (n *Networks) combine(r Rule, wake, baseline, sleep []float64) []float64 {
-	gradient := make([]float64, len(n.Flat))
-	for k := range gradient {
-		if k < n.Architecture.GenerativeSize() {
-			gradient[k] = wake[k]
-		} else {
-			gradient[k] = r.QWake*(wake[k]-baseline[k]) + r.Sleep*sleep[k]
-		}
-	}
+	floats.Scale(r.QWake, gradient[size:])
+	floats.AddScaled(gradient[size:], r.Sleep, m.Score(m.Model())[size:])
 	return gradient
 }

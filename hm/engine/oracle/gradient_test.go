@@ -89,15 +89,15 @@ func TestGradientOnSamplesIsTheWeightedSumOfTheirScores(t *testing.T) {
 				first := math.Exp(float64(r.Weighting) * (m.LogJoint(datum[0]) - m.LogRecognition(datum[0])))
 				second := math.Exp(float64(r.Weighting) * (m.LogJoint(datum[1]) - m.LogRecognition(datum[1])))
 				for i, weight := range []float64{first / (first + second), second / (first + second)} {
-					m.addScore(want, m.Generative, datum[i], weight/2)
+					m.addScore(want, m.Generative, m.valuesOf(datum[i]), weight/2)
 					if r.Baseline {
 						weight -= 0.5
 					}
-					m.addScore(want, m.Recognition, datum[i], r.QWake*weight/2)
+					m.addScore(want, m.Recognition, m.valuesOf(datum[i]), r.QWake*weight/2)
 				}
 			}
 			for _, dream := range samples.Dreams {
-				m.addScore(want, m.Recognition, dream, r.Sleep/3)
+				m.addScore(want, m.Recognition, m.valuesOf(dream), r.Sleep/3)
 			}
 			wantAllClose(t, name, m.GradientOn(samples, r), want, 1e-12)
 		}

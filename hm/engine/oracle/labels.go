@@ -30,11 +30,7 @@ func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
 	parents = slices.Concat([]float64{1}, v[0][:n.Architecture.ClassifierVisible()], v[1])
 	flat := n.Flat[len(n.Flat)-n.Architecture.Classes*len(parents):]
 	for range n.Architecture.Classes {
-		a := 0.0
-		for k, x := range parents {
-			a += flat[k] * x
-		}
-		logits, flat = append(logits, a), flat[len(parents):]
+		logits, flat = append(logits, floats.Dot(flat[:len(parents)], parents)), flat[len(parents):]
 	}
 	return logits, parents
 }
@@ -62,8 +58,8 @@ func (n *Networks) LogBelow(v Values) float64 {
 	return n.LogRecognitionOf(v)
 }
 
-// LogProduct returns log p(x,h,y) q(h|x) q(y|h).
-func (n *Networks) LogProduct(v Values, y int) float64 {
+// logProduct returns log p(x,h,y) q(h|x) q(y|h).
+func (n *Networks) logProduct(v Values, y int) float64 {
 	v = n.withLabel(v, y)
 	log := n.LogJointOf(v) + n.LogBelow(v) + n.LogLabel(v, y)
 	if !n.Architecture.TopLabels() {
@@ -72,7 +68,7 @@ func (n *Networks) LogProduct(v Values, y int) float64 {
 	return log
 }
 
-// productScore returns the derivative of LogProduct.
+// productScore returns the derivative of logProduct.
 func (n *Networks) productScore(v Values, y int) []float64 {
 	score := n.ScoreOf(n.withLabel(v, y))
 	if n.Architecture.TopLabels() {
@@ -85,9 +81,7 @@ func (n *Networks) productScore(v Values, y int) []float64 {
 		if class == y {
 			residual++
 		}
-		for k, x := range parents {
-			score[start+class*len(parents)+k] = 2 * residual * x
-		}
+		floats.ScaleTo(score[start+class*len(parents):][:len(parents)], 2*residual, parents)
 	}
 	return score
 }
@@ -138,7 +132,7 @@ func (n *Networks) LogB(x []float64) []float64 {
 	for y := range logs {
 		var terms []float64
 		for _, v := range n.Explanations(x) {
-			terms = append(terms, n.LogProduct(v, y)/2)
+			terms = append(terms, n.logProduct(v, y)/2)
 		}
 		logs[y] = floats.LogSumExp(terms)
 	}
@@ -148,7 +142,9 @@ func (n *Networks) LogB(x []float64) []float64 {
 // LogA returns log A(x).
 func (n *Networks) LogA(x []float64) float64 { return floats.LogSumExp(n.LogB(x)) }
 
-// LabelRule selects the objective of a semi-supervised machine and its estimator.
+// LabelRule selects the objective of a semi-supervised machine and its estimator. The objective is
+// Weight·(log B(x,y) − γ log A(x)) for a datum with a label y (BiHM thesis 2016, 4.7), and 2 log A(x)
+// for a datum without a label (BiHM thesis 2016, 4.8).
 type LabelRule struct {
 	Proposal engine.LabelProposal
 	Gamma    float64
@@ -156,47 +152,17 @@ type LabelRule struct {
 	Baseline bool    // subtract the mean weight of the samples for q(h|x)
 }
 
-// Objective returns Weight·(log B(x,y) − γ log A(x)) for a label y < Labels (BiHM thesis 2016,
-// 4.7), and 2 log A(x) without a label (BiHM thesis 2016, 4.8).
-func (n *Networks) Objective(x []float64, y int, r LabelRule) float64 {
-	if y >= n.Architecture.Labels() {
-		return 2 * n.LogA(x)
-	}
-	return r.Weight * (n.LogB(x)[y] - r.Gamma*n.LogA(x))
-}
-
-// ObjectiveGradient returns the exact gradient of Objective.
-func (n *Networks) ObjectiveGradient(x []float64, y int, r LabelRule) []float64 {
-	gradient, logA, logB := make([]float64, len(n.Flat)), n.LogA(x), n.LogB(x)
-	for _, v := range n.Explanations(x) {
-		for class := range n.Architecture.Labels() {
-			root := n.LogProduct(v, class) / 2
-			weight := math.Exp(root - logA)
-			if y < n.Architecture.Labels() {
-				weight *= -r.Gamma * r.Weight / 2
-				if class == y {
-					weight += r.Weight / 2 * math.Exp(root-logB[y])
-				}
-			}
-			for k, s := range n.productScore(v, class) {
-				gradient[k] += weight * s
-			}
-		}
-	}
-	return gradient
-}
-
-// LabelEstimates returns log Ã(x) and log B̃(x,y), estimated from samples h ~ q(h|x), and the
+// labelEstimates returns log Ã(x) and log B̃(x,y), estimated from samples h ~ q(h|x), and the
 // logarithms of the terms of Ã, one per sample and label. If labels are drawn, only the term of the
 // sample's drawn label is not 0. y is the label of the datum.
-func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA float64, logB []float64, terms [][]float64) {
+func (n *Networks) labelEstimates(samples []Values, y int, r LabelRule) (logA float64, logB []float64, terms [][]float64) {
 	classes := n.Architecture.Labels()
 	columns := make([][]float64, classes)
 	var all []float64
 	for _, v := range samples {
 		row := make([]float64, classes)
 		for class := range row {
-			score := n.LogProduct(v, class)/2 - n.LogBelow(v)
+			score := n.logProduct(v, class)/2 - n.LogBelow(v)
 			columns[class] = append(columns[class], score)
 			switch {
 			case r.Proposal == engine.ExactLabels || !n.Architecture.TopLabels():
@@ -227,14 +193,12 @@ func (n *Networks) LabelEstimates(samples []Values, y int, r LabelRule) (logA fl
 func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) []float64 {
 	gradient := make([]float64, len(n.Flat))
 	add := func(weight float64, score []float64) {
-		for k, s := range score {
-			gradient[k] += weight / float64(len(data)) * s
-		}
+		floats.AddScaled(gradient, weight/float64(len(data)), score)
 	}
 	for d, samples := range data {
 		y, count := labels[d], math.Log(float64(len(samples)))
 		labeled := y < n.Architecture.Labels()
-		logA, logB, terms := n.LabelEstimates(samples, y, r)
+		logA, logB, terms := n.labelEstimates(samples, y, r)
 		mean := 0.0
 		for k, v := range samples {
 			for class := range logB {
@@ -243,7 +207,7 @@ func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) [
 					weight *= -r.Gamma * r.Weight / 2
 				}
 				if class == y {
-					weight += r.Weight / 2 * math.Exp(n.LogProduct(v, class)/2-n.LogBelow(v)-count-logB[y])
+					weight += r.Weight / 2 * math.Exp(n.logProduct(v, class)/2-n.LogBelow(v)-count-logB[y])
 				}
 				mean += weight / float64(len(samples))
 				add(weight, n.productScore(v, class))

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -55,6 +57,33 @@ func TestLabelsAreDistributions(t *testing.T) {
 	})
 }
 
+// objective returns the objective of LabelRule for a datum. y is at least Labels if it has no label.
+func (n *Networks) objective(x []float64, y int, r LabelRule) float64 {
+	if y >= n.Architecture.Labels() {
+		return 2 * n.LogA(x)
+	}
+	return r.Weight * (n.LogB(x)[y] - r.Gamma*n.LogA(x))
+}
+
+// objectiveGradient returns the exact gradient of objective.
+func (n *Networks) objectiveGradient(x []float64, y int, r LabelRule) []float64 {
+	gradient, logA, logB := make([]float64, len(n.Flat)), n.LogA(x), n.LogB(x)
+	for _, v := range n.Explanations(x) {
+		for class := range n.Architecture.Labels() {
+			root := n.logProduct(v, class) / 2
+			weight := math.Exp(root - logA)
+			if y < n.Architecture.Labels() {
+				weight *= -r.Gamma * r.Weight / 2
+				if class == y {
+					weight += r.Weight / 2 * math.Exp(root-logB[y])
+				}
+			}
+			floats.AddScaled(gradient, weight, n.productScore(v, class))
+		}
+	}
+	return gradient
+}
+
 // The gradients of BiHM thesis 2016, 4.9 and 4.10, the latter with h ~ q(h|x), must be the
 // derivatives of the objectives, by finite differences.
 func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
@@ -63,13 +92,13 @@ func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 		for _, gamma := range []float64{-1, 0, 0.3, 1} {
 			r := LabelRule{Gamma: gamma, Weight: 1.5}
 			for _, y := range []int{0, 1, engine.NoLabel} {
-				gradient := n.ObjectiveGradient(x, y, r)
+				gradient := n.objectiveGradient(x, y, r)
 				for k := range n.Flat {
 					center := n.Flat[k]
 					n.Flat[k] = center + h
-					above := n.Objective(x, y, r)
+					above := n.objective(x, y, r)
 					n.Flat[k] = center - h
-					below := n.Objective(x, y, r)
+					below := n.objective(x, y, r)
 					n.Flat[k] = center
 					if want := (above - below) / (2 * h); !(math.Abs(gradient[k]-want) <= 1e-8) {
 						t.Fatalf("γ = %v, label %d: derivative %d is %v, by differences %v", gamma, y, k, gradient[k], want)
@@ -135,7 +164,7 @@ func TestProposalsEstimateA(t *testing.T) {
 			mean, square := 0.0, 0.0
 			for range draws {
 				samples := []Values{drawLabeled(n, x, 1, proposal, rng), drawLabeled(n, x, 1, proposal, rng)}
-				logA, _, _ := n.LabelEstimates(samples, 1, LabelRule{Proposal: proposal})
+				logA, _, _ := n.labelEstimates(samples, 1, LabelRule{Proposal: proposal})
 				mean += math.Exp(logA) / draws
 				square += math.Exp(2*logA) / draws
 			}
@@ -171,7 +200,7 @@ func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 			rng := rand.New(philox.NewStream(seed, philox.Importance, uint32(proposal)))
 			for range draws {
 				samples := []Values{drawLabeled(n, x, likeliest, proposal, rng), drawLabeled(n, x, likeliest, proposal, rng)}
-				logA, logB, _ := n.LabelEstimates(samples, likeliest, LabelRule{Proposal: proposal})
+				logA, logB, _ := n.labelEstimates(samples, likeliest, LabelRule{Proposal: proposal})
 				if !(logB[likeliest]-logA <= 1e-12) {
 					above[proposal]++
 				}
@@ -213,7 +242,7 @@ func TestLabelGradientTendsToTheExactOne(t *testing.T) {
 						square[k] += g * g / repeats
 					}
 				}
-				for k, want := range n.ObjectiveGradient(x, y, r) {
+				for k, want := range n.objectiveGradient(x, y, r) {
 					se := math.Sqrt(math.Max(0, square[k]-mean[k]*mean[k]) / (repeats - 1))
 					if !(math.Abs(mean[k]-want) <= 4.5*se+2.0/samples) {
 						t.Errorf("%v, label %d: mean of derivative %d is %v, the exact one %v ± %v", proposal, y, k, mean[k], want, se)

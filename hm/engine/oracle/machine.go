@@ -100,11 +100,8 @@ type explanations struct {
 	logP, logQ []float64 // log p(x,h), log q(h|x)
 }
 
-func (m *Machine) explain(x []bool) (e explanations) {
-	for s := range m.States(x) {
-		e.states = append(e.states, s)
-		e.logP = append(e.logP, m.LogJoint(s))
-		e.logQ = append(e.logQ, m.LogRecognition(s))
-	}
-	return e
+func (m *Machine) explain(x []bool) explanations {
+	states := slices.Collect(m.States(x))
+	logP, logQ := m.logs(states)
+	return explanations{states, logP, logQ}
 }

@@ -10,6 +10,9 @@ import (
 // sampled measures use the same code for sums.
 type Measure = iter.Seq2[State, float64]
 
+// Point returns the distribution that is concentrated on a state.
+func Point(s State) Measure { return func(yield func(State, float64) bool) { yield(s, 1) } }
+
 // Model returns p(x,h), the distribution of dreams.
 func (m *Machine) Model() Measure {
 	return func(yield func(State, float64) bool) {
@@ -78,6 +81,17 @@ func DreamMeasure(samples Samples) Measure {
 	return func(yield func(State, float64) bool) {
 		for _, s := range samples.Dreams {
 			if !yield(s, 1/float64(len(samples.Dreams))) {
+				return
+			}
+		}
+	}
+}
+
+// valuesIn yields the states of a measure as numbers.
+func (n *Networks) valuesIn(m Measure) iter.Seq2[Values, float64] {
+	return func(yield func(Values, float64) bool) {
+		for s, weight := range m {
+			if !yield(n.valuesOf(s), weight) {
 				return
 			}
 		}

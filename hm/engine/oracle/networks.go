@@ -22,7 +22,7 @@ import (
 // State[0] is x.
 type State [][]bool
 
-// Bits returns rows of pixels as visible units, which are on where a value is at least ½.
+// Bits returns rows of values of binary units, such as pixels. Units are on where a value is at least ½.
 func Bits(rows [][]float64) [][]bool {
 	all := make([][]bool, len(rows))
 	for r, row := range rows {
@@ -52,7 +52,7 @@ type Unit struct {
 // parameters per unit.
 type tanhLayer struct{ start, units, width int }
 
-// inputOf returns the vector that the parameters of u multiply.
+// inputOf returns the vector that the parameters of u multiply, given the values of its parents.
 func (n *Networks) inputOf(u Unit, parents []float64) []float64 {
 	if len(u.tanh) == 0 {
 		return u.input(parents)
@@ -158,43 +158,18 @@ func addTanh(units []Unit, a engine.Architecture, start *int) {
 }
 
 // LogJoint returns log p(x,h).
-func (n *Networks) LogJoint(s State) float64 { return n.logProbability(n.Generative, s) }
+func (n *Networks) LogJoint(s State) float64 { return n.LogJointOf(n.valuesOf(s)) }
 
 // LogRecognition returns log q(h|x).
-func (n *Networks) LogRecognition(s State) float64 { return n.logProbability(n.Recognition, s) }
+func (n *Networks) LogRecognition(s State) float64 { return n.LogRecognitionOf(n.valuesOf(s)) }
 
-func (n *Networks) logProbability(network []Unit, s State) float64 {
-	n.mustHold(s)
-	sum := 0.0
-	for _, u := range network {
-		sum += n.logUnit(u, s)
+// logs returns log p(x,h) and log q(h|x) of each state.
+func (n *Networks) logs(states []State) (logP, logQ []float64) {
+	for _, s := range states {
+		v := n.valuesOf(s)
+		logP, logQ = append(logP, n.LogJointOf(v)), append(logQ, n.LogRecognitionOf(v))
 	}
-	return sum
-}
-
-// logUnit returns a unit's term of the log-probability of a state. The terms of the units of a
-// categorical variable sum to the log-probability of the variable.
-func (n *Networks) logUnit(u Unit, s State) float64 {
-	if u.Kind == engine.Bernoulli {
-		return logBernoulli(s[u.Layer][u.Index], n.logit(u, s))
-	}
-	share := 0.0
-	if u.Index == u.first {
-		share = -u.logTotal(func(other Unit) float64 { return n.logit(other, s) })
-	}
-	if s[u.Layer][u.Index] {
-		share += n.logit(u, s)
-	}
-	return share
-}
-
-// on returns the probability that a unit is on given its parents.
-func (n *Networks) on(u Unit, s State) float64 {
-	a := n.logit(u, s)
-	if u.Kind == engine.Bernoulli {
-		return statistics.Sigmoid(a)
-	}
-	return math.Exp(a - u.logTotal(func(other Unit) float64 { return n.logit(other, s) }))
+	return logP, logQ
 }
 
 // ofVariable lists the units of the categorical variable that u belongs to.
@@ -208,32 +183,6 @@ func (u Unit) ofVariable() (units []Unit) {
 	return units
 }
 
-// logTotal returns log Σ eᵃ over the categories of the variable of u, given the logits a of its
-// units.
-func (u Unit) logTotal(logit func(Unit) float64) float64 {
-	var logits []float64
-	if u.variable.Rest {
-		logits = append(logits, 0)
-	}
-	for _, unit := range u.ofVariable() {
-		logits = append(logits, logit(unit))
-	}
-	return floats.LogSumExp(logits)
-}
-
-// input returns the vector that the parameters of u multiply in a state.
-func (n *Networks) input(u Unit, s State) []float64 { return n.inputOf(u, n.parents(u, s)) }
-
-// parents returns the values of the parents of u in a state.
-func (n *Networks) parents(u Unit, s State) (parents []float64) {
-	if u.Parents < len(s) {
-		for _, on := range s[u.Parents] {
-			parents = append(parents, n.value(u.Parents, on))
-		}
-	}
-	return parents
-}
-
 // value returns the number that a unit of a layer passes to the next layer.
 func (n *Networks) value(layer int, on bool) float64 {
 	if on {
@@ -242,23 +191,23 @@ func (n *Networks) value(layer int, on bool) float64 {
 	return float64(n.Architecture.Off(layer))
 }
 
-func (n *Networks) logit(u Unit, s State) float64 {
-	a := 0.0
-	for k, v := range n.input(u, s) {
-		a += n.Flat[u.Start+k] * v
-	}
-	return a
-}
-
-// mustHold panics if a state does not have the shape of the machine, or if the machine has Gaussian
-// units.
-func (n *Networks) mustHold(s State) {
+// valuesOf returns a state as numbers. It panics if the state does not have the shape of the machine,
+// or if the machine has Gaussian units.
+func (n *Networks) valuesOf(s State) Values {
 	if slices.Contains(n.Architecture.Kinds, engine.Gaussian) {
 		panic(fmt.Sprintf("oracle: units of kinds %v are not binary: use Values", n.Architecture.Kinds))
 	}
 	if !slices.EqualFunc(s, n.Architecture.Units, func(layer []bool, units int) bool { return len(layer) == units }) {
 		panic(fmt.Sprintf("oracle: a state of %v units does not fit a machine of %v", shape(s), n.Architecture.Units))
 	}
+	v := make(Values, len(s))
+	for i, layer := range s {
+		v[i] = make([]float64, len(layer))
+		for j, on := range layer {
+			v[i][j] = n.value(i, on)
+		}
+	}
+	return v
 }
 
 func shape(s State) (units []int) {

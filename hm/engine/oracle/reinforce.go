@@ -45,30 +45,6 @@ func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) floa
 	return sum / total
 }
 
-// signal returns log p(x,h) − log q(h|x) of each sample.
-func (n *Networks) signal(samples []State) []float64 {
-	signal := make([]float64, len(samples))
-	for s, state := range samples {
-		signal[s] = n.LogJoint(state) - n.LogRecognition(state)
-	}
-	return signal
-}
-
-// reinforceOn returns the REINFORCE gradient, averaged over the data.
-func (n *Networks) reinforceOn(samples Samples, r Reinforce) []float64 {
-	mean := make([]float64, len(n.Flat))
-	for _, datum := range samples.Wake {
-		scores := make([][]float64, len(datum))
-		for i, s := range datum {
-			scores[i] = n.Score(func(yield func(State, float64) bool) { yield(s, 1) })
-		}
-		for k, g := range r.gradient(n.signal(datum), scores) {
-			mean[k] += g / float64(len(samples.Wake))
-		}
-	}
-	return mean
-}
-
 // BoundScore returns E_q[(log p(x,h) − log q(h|x)) ∂ log q(h|x)], which REINFORCE estimates without
 // bias. Its φ part is the gradient of the mean bound of the data.
 func (m *Machine) BoundScore(data [][]bool) []float64 {
@@ -76,7 +52,7 @@ func (m *Machine) BoundScore(data [][]bool) []float64 {
 	for _, x := range data {
 		e := m.explain(x)
 		for i, s := range e.states {
-			m.addScore(score, m.Recognition, s, math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
+			m.addScore(score, m.Recognition, m.valuesOf(s), math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
 		}
 	}
 	return score

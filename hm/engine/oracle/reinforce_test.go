@@ -3,6 +3,8 @@ package oracle
 import (
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -47,12 +49,9 @@ func TestBaselinesLowerTheVariance(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		for seed := range uint64(4) {
 			m := randomMachine(t, engine.Architecture{Units: []int{4, 2, 1}, Coding: coding}, seed)
-			variance := func(r Reinforce) (sum float64) {
-				rule := Rule{QWake: 1, Reinforce: r}
-				for _, v := range m.Expected([][]bool{{true, false, true, true}}, 4, 0, rule).Variance[m.Architecture.GenerativeSize():] {
-					sum += v
-				}
-				return sum
+			variance := func(r Reinforce) float64 {
+				e := m.Expected([][]bool{{true, false, true, true}}, 4, 0, Rule{QWake: 1, Reinforce: r})
+				return floats.Sum(e.Variance[m.Architecture.GenerativeSize():])
 			}
 			without := variance(WithoutBaseline)
 			for name, r := range map[string]Reinforce{"constant": ConstantBaseline, "optimal": OptimalBaseline} {

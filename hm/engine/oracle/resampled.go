@@ -1,12 +1,6 @@
 package oracle
 
-import (
-	"iter"
-	"math"
-)
-
-// Measured is the distribution of a number: it yields values with their probabilities.
-type Measured = iter.Seq2[float64, float64]
+import "math"
 
 // Resampled returns the probability that importance resampling picks each of some values. It draws
 // K candidates with the probabilities r of the proposal, and picks one of them in proportion to its

@@ -23,23 +23,24 @@ func Random(a engine.Architecture, seed uint64) *engine.Parameters {
 func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
 	s := n.blank()
 	copy(s[0], x)
+	v := n.valuesOf(s)
 	for _, u := range n.Recognition {
-		n.draw(u, s, rng)
+		n.draw(u, v, rng)
 	}
-	return s
+	return Bits(v)
 }
 
 // draw draws a unit or, if u is its first unit, a categorical variable, given its parents.
-func (n *Networks) draw(u Unit, s State, rng *rand.Rand) {
+func (n *Networks) draw(u Unit, v Values, rng *rand.Rand) {
 	if u.Index != u.first {
 		return
 	}
 	units, left := u.ofVariable(), rng.Float64()
 	for k, unit := range units {
-		left -= n.on(unit, s)
+		left -= n.On(unit, v)
 		last := u.Kind == engine.Categorical && !u.variable.Rest && k == len(units)-1
 		if left < 0 || last {
-			s[unit.Layer][unit.Index] = true
+			v[unit.Layer][unit.Index] = 1
 			return
 		}
 	}
@@ -47,11 +48,11 @@ func (n *Networks) draw(u Unit, s State, rng *rand.Rand) {
 
 // Dream draws a state x, h ~ p(x,h), from the prior downward.
 func (n *Networks) Dream(rng *rand.Rand) State {
-	s := n.blank()
+	v := n.valuesOf(n.blank())
 	for _, u := range slices.Backward(n.Generative) {
-		n.draw(u, s, rng)
+		n.draw(u, v, rng)
 	}
-	return s
+	return Bits(v)
 }
 
 // blank returns the state in which all units are off.

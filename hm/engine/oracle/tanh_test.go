@@ -30,21 +30,14 @@ func TestTanhLayers(t *testing.T) {
 	total := 0.0
 	for s, probability := range m.Model() {
 		total += probability
-		parents := m.parents(m.Recognition[2], s)
-		z := product(p.Tanh[1][engine.Recognition][2], product(p.Tanh[0][engine.Recognition][2], parents, math.Tanh), math.Tanh)
-		wantClose(t, "logit", m.logit(m.Recognition[2], s), product(p.Recognition[2], z, same)[0], 1e-12)
+		u, v := m.Recognition[2], m.valuesOf(s)
+		z := product(p.Tanh[1][engine.Recognition][2], product(p.Tanh[0][engine.Recognition][2], u.parentsOf(v), math.Tanh), math.Tanh)
+		_, _, a := m.Outputs(u, v)
+		wantClose(t, "logit", a, product(p.Recognition[2], z, same)[0], 1e-12)
 
-		v := make(Values, len(s))
-		for i, layer := range s {
-			for _, on := range layer {
-				v[i] = append(v[i], m.value(i, on))
-			}
-		}
-		wantClose(t, "log p(x,h)", m.LogJointOf(v), m.LogJoint(s), 1e-12)
-		score := m.Score(func(yield func(State, float64) bool) { yield(s, 1) })
+		score := m.ScoreOf(v)
 		wantAllClose(t, "∂ log p", score[:size], slope(m, 0, size, func() float64 { return m.LogJoint(s) }), 1e-8)
 		wantAllClose(t, "∂ log q", score[size:], slope(m, size, len(m.Flat), func() float64 { return m.LogRecognition(s) }), 1e-8)
-		wantAllClose(t, "score of values", m.ScoreOf(v), score, 1e-12)
 	}
 	wantClose(t, "Σ p(x,h)", total, 1, 1e-12)
 	covariance := scoreCovariance(m, m.Generative, m.Model())

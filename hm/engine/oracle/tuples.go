@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // maxTuples bounds the enumeration of the sample sets of one datum.
@@ -37,10 +39,8 @@ func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate 
 
 // add adds an independent estimate, after scaling its mean and its variance.
 func (e Estimate) add(other Estimate, mean, variance float64) {
-	for k := range e.Mean {
-		e.Mean[k] += mean * other.Mean[k]
-		e.Variance[k] += variance * other.Variance[k]
-	}
+	floats.AddScaled(e.Mean, mean, other.Mean)
+	floats.AddScaled(e.Variance, variance, other.Variance)
 }
 
 // moments returns the mean and variance of gradients, given their probabilities.
@@ -49,9 +49,7 @@ func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 		if e.Mean == nil {
 			e.Mean, e.Variance = make([]float64, len(gradient)), make([]float64, len(gradient))
 		}
-		for k, g := range gradient {
-			e.Mean[k] += probability * g
-		}
+		floats.AddScaled(e.Mean, probability, gradient)
 	}
 	for gradient, probability := range outcomes {
 		for k, g := range gradient {
@@ -65,55 +63,11 @@ func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 // for every tuple of S samples.
 func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float64, float64] {
 	e := m.explain(x)
-	scores := make([][]float64, len(e.states))
-	for i, s := range e.states {
-		scores[i] = m.Score(func(yield func(State, float64) bool) { yield(s, 1) })
-	}
-	signal := m.signal(e.states)
-	generative := m.Architecture.GenerativeSize()
-	baseline := 0.0
-	if r.Baseline {
-		baseline = 1 / float64(samples)
-	}
+	scores := m.scores(e.states)
 	return func(yield func([]float64, float64) bool) {
 		for tuple := range tuples(len(e.states), samples) {
-			logProbability := 0.0
-			logWeights := make([]float64, samples)
-			for s, i := range tuple {
-				logProbability += e.logQ[i]
-				logWeights[s] = r.Weighting.logWeight(e.logP[i], e.logQ[i])
-			}
-			gradient := make([]float64, len(m.Flat))
-			if r.Weigh != nil {
-				p, q := r.Weigh(pick(e.logP, tuple), pick(e.logQ, tuple))
-				for s, i := range tuple {
-					for k, score := range scores[i] {
-						if k < generative {
-							gradient[k] += p[s] * score
-						} else {
-							gradient[k] += r.QWake * q[s] * score
-						}
-					}
-				}
-				if !yield(gradient, math.Exp(logProbability)) {
-					return
-				}
-				continue
-			}
-			if r.Reinforce != NotReinforce {
-				gradient = r.Reinforce.gradient(pick(signal, tuple), pick(scores, tuple))
-				clear(gradient[:generative])
-			}
-			for s, weight := range normalize(logWeights) {
-				for k, score := range scores[tuple[s]] {
-					if k < generative {
-						gradient[k] += weight * score
-					} else if r.Reinforce == NotReinforce {
-						gradient[k] += r.QWake * (weight - baseline) * score
-					}
-				}
-			}
-			if !yield(gradient, math.Exp(logProbability)) {
+			logP, logQ := pick(e.logP, tuple), pick(e.logQ, tuple)
+			if !yield(m.wakeGradient(r, pick(scores, tuple), logP, logQ), math.Exp(floats.Sum(logQ))) {
 				return
 			}
 		}
@@ -138,9 +92,9 @@ func (m *Machine) Dreamed(factor float64) Estimate {
 // sleepOutcomes yields the gradient of the sleep phase for every dream.
 func (m *Machine) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
 	return func(yield func([]float64, float64) bool) {
-		for s, probability := range m.Model() {
+		for v, probability := range m.valuesIn(m.Model()) {
 			gradient := make([]float64, len(m.Flat))
-			m.addScore(gradient, m.Recognition, s, r.Sleep)
+			m.addScore(gradient, m.Recognition, v, r.Sleep)
 			if !yield(gradient, probability) {
 				return
 			}

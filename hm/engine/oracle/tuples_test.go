@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -72,7 +74,7 @@ func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 				continue // unbiased, see below
 			}
 			limit := m.Limit(data, r)
-			bias := func(samples int) float64 { return distance(m.Expected(data, samples, 1, r).Mean, limit) }
+			bias := func(samples int) float64 { return floats.Distance(m.Expected(data, samples, 1, r).Mean, limit, 2) }
 			if b2, b4, b7 := bias(2), bias(4), bias(7); !(b7 <= 0.65*b4 && b4 <= 0.7*b2) {
 				t.Errorf("%s, %v: bias %g, %g, %g at 2, 4, 7 samples", name, coding, b2, b4, b7)
 			}
@@ -86,7 +88,7 @@ func TestSelfNormalizedGradientsComeNearerWithEverySample(t *testing.T) {
 			limit := m.Limit(data[:1], r)
 			var bias [4]float64
 			for samples := 1; samples <= 3; samples++ {
-				bias[samples] = distance(m.Expected(data[:1], samples, 1, r).Mean, limit)
+				bias[samples] = floats.Distance(m.Expected(data[:1], samples, 1, r).Mean, limit, 2)
 			}
 			if r.Weighting == Uniform {
 				wantAllClose(t, name+" bias", bias[1:], []float64{0, 0, 0}, 1e-12)
@@ -95,14 +97,6 @@ func TestSelfNormalizedGradientsComeNearerWithEverySample(t *testing.T) {
 			}
 		}
 	})
-}
-
-func distance(a, b []float64) float64 {
-	sum := 0.0
-	for k := range a {
-		sum += (a[k] - b[k]) * (a[k] - b[k])
-	}
-	return math.Sqrt(sum)
 }
 
 // A single sample has weight one for any ω: the wake phase is the one of wake-sleep (Várady 2025,

@@ -3,7 +3,7 @@ package oracle
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -22,12 +22,7 @@ func (n *Networks) LogRecognitionOf(v Values) float64 { return n.logDensity(n.Re
 // Outputs returns μ and σ of a Gaussian unit u, and a, from which σ or the probability of a
 // Bernoulli unit is computed.
 func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
-	row := func(start int) (sum float64) {
-		for k, x := range n.inputOf(u, u.parentsOf(v)) {
-			sum += n.Flat[start+k] * x
-		}
-		return sum
-	}
+	row := func(start int) float64 { return floats.Dot(n.Flat[start:][:u.Width], n.inputOf(u, u.parentsOf(v))) }
 	if u.Kind != engine.Gaussian {
 		return 0, 0, row(u.Start)
 	}
@@ -66,10 +61,15 @@ func (n *Networks) logDensity(network []Unit, v Values) float64 {
 
 // logTotal returns log Σ eᵃ over the categories of the variable of u.
 func (n *Networks) logTotal(u Unit, v Values) float64 {
-	return u.logTotal(func(unit Unit) float64 {
+	var logits []float64
+	if u.variable.Rest {
+		logits = append(logits, 0)
+	}
+	for _, unit := range u.ofVariable() {
 		_, _, a := n.Outputs(unit, v)
-		return a
-	})
+		logits = append(logits, a)
+	}
+	return floats.LogSumExp(logits)
 }
 
 // On returns the probability that a binary unit is on given its parents.
@@ -84,55 +84,18 @@ func (n *Networks) On(u Unit, v Values) float64 {
 // ScoreOf returns ∂ log p(x,h) in the generative part and ∂ log q(h|x) in the recognition part.
 func (n *Networks) ScoreOf(v Values) []float64 {
 	score := make([]float64, len(n.Flat))
-	for _, network := range [][]Unit{n.Generative, n.Recognition} {
-		for _, u := range network {
-			state := v[u.Layer][u.Index]
-			mu, sigma, a := n.Outputs(u, v)
-			add := func(start int, residual float64) { n.addGradient(score, u, start, u.parentsOf(v), residual) }
-			if u.Kind != engine.Gaussian {
-				on := 0.0
-				if state > 0 {
-					on = 1
-				}
-				add(u.Start, on-n.On(u, v))
-				continue
-			}
-			add(u.Start, (state-mu)/(sigma*sigma))
-			add(u.Deviation, ((state-mu)*(state-mu)/(sigma*sigma)-1)*math.Exp(a)/sigma)
-		}
-	}
+	n.addScore(score, n.Generative, v, 1)
+	n.addScore(score, n.Recognition, v, 1)
 	return score
 }
 
-// FisherOf returns the blocks of units, estimated from weighted samples. The block of a binary unit
-// is as in Fisher. A Gaussian unit has the block E[u uᵀ/σ²] for μ and E[2(∂ ln σ/∂a)² u uᵀ] for a
-// (Várady 2025, 7.5 and 7.6, after the expectation over z²).
+// FisherOf returns the blocks of units, as Fisher does, estimated from weighted samples.
 func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
-	var all []Unit // a Gaussian unit counts as two units with a block each
-	for _, u := range units {
-		all = append(all, u)
-		if u.Kind == engine.Gaussian {
-			u.Start = u.Deviation
-			all = append(all, u)
-		}
-	}
-	blocks, index := newBlocks(all)
-	for s, v := range samples {
-		for _, u := range units {
-			input := mat.NewVecDense(u.Width, n.inputOf(u, u.parentsOf(v)))
-			add := func(start int, information float64) {
-				block := blocks[index[start]].Matrix
-				block.SymRankOne(block, weight[s]*information, input)
+	return n.fisher(units, func(yield func(Values, float64) bool) {
+		for s, v := range samples {
+			if !yield(v, weight[s]) {
+				return
 			}
-			_, sigma, a := n.Outputs(u, v)
-			if u.Kind != engine.Gaussian {
-				addInformation(blocks[index[u.Start]].Matrix, u, func(other Unit) float64 { return n.On(other, v) }, n.inputOf(u, u.parentsOf(v)), weight[s])
-				continue
-			}
-			rho := math.Exp(a) / sigma
-			add(u.Start, 1/(sigma*sigma))
-			add(u.Deviation, 2*rho*rho)
 		}
-	}
-	return blocks
+	})
 }

@@ -38,26 +38,6 @@ func mixed(seed uint64) (*Networks, []Values) {
 	return n, list
 }
 
-func TestStatesAndTheirValuesHaveTheSameProbabilities(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
-		for s := range m.States(data[0]) {
-			v := make(Values, len(s))
-			for i, layer := range s {
-				for _, on := range layer {
-					v[i] = append(v[i], m.value(i, on))
-				}
-			}
-			wantClose(t, "log p(x,h)", m.LogJointOf(v), m.LogJoint(s), 1e-12)
-			wantClose(t, "log q(h|x)", m.LogRecognitionOf(v), m.LogRecognition(s), 1e-12)
-			one := func(yield func(State, float64) bool) { yield(s, 1) }
-			wantAllClose(t, "score", m.ScoreOf(v), m.Score(one), 1e-12)
-			for k, b := range m.FisherOf(m.Generative, []Values{v}, []float64{1}) {
-				wantSameMatrix(t, "block", b.Matrix, m.Fisher(m.Generative, one)[k].Matrix, 1e-12)
-			}
-		}
-	})
-}
-
 // grouped returns a machine of mixed groups and a tanh layer, with random values of all units.
 func grouped(seed uint64) (*Networks, []Values) {
 	a := engine.Architecture{

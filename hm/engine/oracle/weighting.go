@@ -15,27 +15,28 @@ const (
 	Ratio      Weighting = 1   // reweighted wake-sleep (2.28): ω = p/q
 )
 
-func (w Weighting) logWeight(logP, logQ float64) float64 { return float64(w) * (logP - logQ) }
-
 // logTargets returns log (q·ω), up to a constant, for all h: the distribution that weighted samples
 // from q(h|x) tend to. It is q(h|x) for Uniform, the posterior p(h|x) for Ratio, and π(h|x) ∝
 // √(p(x,h) q(h|x)) as in (2.35) for SquareRoot.
 func (e explanations) logTargets(w Weighting) []float64 {
 	targets := make([]float64, len(e.states))
 	for i := range targets {
-		targets[i] = e.logQ[i] + w.logWeight(e.logP[i], e.logQ[i])
+		targets[i] = e.logQ[i] + float64(w)*(e.logP[i]-e.logQ[i])
 	}
 	return targets
+}
+
+// weights returns the self-normalised weights ω̃ of samples, which sum to one.
+func (w Weighting) weights(logP, logQ []float64) []float64 {
+	logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
+	floats.Scale(float64(w), logω)
+	return normalize(logω)
 }
 
 // ImportanceWeights returns the self-normalised weights ω̃ of the samples of one datum, which sum
 // to one.
 func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
-	logWeights := make([]float64, len(samples))
-	for i, s := range samples {
-		logWeights[i] = w.logWeight(n.LogJoint(s), n.LogRecognition(s))
-	}
-	return normalize(logWeights)
+	return w.weights(n.logs(samples))
 }
 
 // EffectiveSampleSize returns the limit, as K grows, of the effective sample size (Σω)²/Σω² of K
