@@ -315,6 +315,14 @@ func (m *Model) LogLabelProbabilities(ctx context.Context, rows dataset.Split) (
 	return all, ctx.Err()
 }
 
+// LogLabels returns LogLabelProbabilities of o.Rows, or nil if the model has no labels.
+func (m *Model) LogLabels(ctx context.Context, o runs.EvaluationOptions) ([][]float64, error) {
+	if !m.parameters.Spec.labelled() {
+		return nil, nil
+	}
+	return m.WithSeed(o.Seed).LogLabelProbabilities(ctx, o.Rows)
+}
+
 // Classify compares the label of each row with the likeliest label under p(y|v). It skips rows without a
 // label.
 func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classification, error) {

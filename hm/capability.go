@@ -94,6 +94,14 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return e.Each, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
 }
 
+// LogLabels returns LogLabelProbabilities of o.Rows, by default with 1,000 samples, or nil if the model has no labels.
+func (m *Model) LogLabels(ctx context.Context, o runs.EvaluationOptions) ([][]float64, error) {
+	if m.Architecture().Labels() == 0 {
+		return nil, nil
+	}
+	return m.WithSeed(o.Seed).LogLabelProbabilities(ctx, o.Rows, cmp.Or(o.Samples, 1000), o.ProgressOf("classifying"))
+}
+
 // Bidirectional reports whether training fitted p* to the data, as BiHM does, instead of p.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 

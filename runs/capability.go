@@ -139,6 +139,13 @@ type RowEvaluator interface {
 	LogPOfRows(ctx context.Context, o EvaluationOptions) (logP []float64, what string, err error)
 }
 
+// A Labeler is a model that can predict the labels of rows.
+type Labeler interface {
+	// LogLabels returns log p(y|x) of each row of o.Rows and each class y, in nats, or nil if the model has no labels. It
+	// uses the same options as LogPOfRows.
+	LogLabels(ctx context.Context, o EvaluationOptions) ([][]float64, error)
+}
+
 // A Measurer is an Experiment that predicts how much memory its training needs.
 type Measurer interface {
 	Experiment

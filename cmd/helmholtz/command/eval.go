@@ -17,6 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/floats"
 )
 
 // estimate holds the options of an evaluation: what to evaluate, with which samples, and where its
@@ -75,9 +76,9 @@ program its share. Once all parts exist, the command without --shard prints the
 evaluation, which is bit for bit the evaluation of a single program on the same kind of
 processor. eval submit runs the evaluation on a cluster.
 
-With --rows FILE, eval prints a table with log p of each row of the file, and the label that
-the file gives it, if any: as CSV, unless --format or --table chooses another format. The
-file is read like the data of the run, and may lack a column of labels.
+With --rows FILE, eval prints a table with log p of each row of the file, the label that the
+file gives it, if any, and if the machine has labels, the label that it predicts and its log
+probability: as CSV, unless --format or --table chooses another format. The file is read like the data of the run, and may lack a column of labels.
 
 For a directory of several seeds, each seed is evaluated, and the mean and the standard
 deviation over seeds are printed. With --format or --table the evaluations are a table
@@ -408,23 +409,37 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if err != nil {
 		return err
 	}
+	var labels [][]float64
+	if labeler, is := model.(runs.Labeler); is {
+		if labels, err = labeler.LogLabels(c.Context(), o); err != nil {
+			return err
+		}
+	}
 	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number}}
 	classes, first := o.Set.ClassNames(), 0
 	if spec := o.Set.Spec(); spec.LabelFile == "" && !o.Set.MadeFromRows() {
 		first = spec.FirstLabel // ReadRows has subtracted it
 	}
+	label := runs.Column{Key: "label", Kind: runs.Integer}
+	if classes != nil {
+		label.Kind = runs.Text
+	}
 	if o.Rows.Labels != nil {
-		label := runs.Column{Key: "label", Kind: runs.Integer}
-		if classes != nil {
-			label.Kind = runs.Text
-		}
 		columns = append(columns, label)
+	}
+	if labels != nil {
+		label.Key = "predicted"
+		columns = append(columns, label, runs.Column{Key: "predicted_log_p", Label: "log p(predicted|x)", Unit: "nats", Kind: runs.Number})
 	}
 	t := runs.NewTable("rows", "", columns...)
 	for r, v := range logP {
 		cells := []any{r + 1, v}
 		if o.Rows.Labels != nil {
 			cells = append(cells, labelCell(int(o.Rows.Labels[r]), classes, first))
+		}
+		if labels != nil {
+			predicted := floats.MaxIdx(labels[r])
+			cells = append(cells, labelCell(predicted, classes, first), labels[r][predicted])
 		}
 		t.Add(cells...)
 	}
