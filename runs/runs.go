@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -245,12 +246,15 @@ func ReadExperiment(path string) (Experiment, error) {
 	return e.WithHeader(h), nil
 }
 
+// infinite matches the values of settings, in TOML, that contain a number that is not finite.
+var infinite = regexp.MustCompile(`^[^"']*\b(nan|inf)\b`)
+
 // CheckSettings refuses values that a file can express but no experiment can have: seeds that CheckSeeds
 // refuses, and numbers that are not finite.
 func CheckSettings(e Experiment) error {
 	all := settings(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if strings.HasSuffix(all[key], "nan") || strings.HasSuffix(all[key], "inf") { // a text ends in a quotation mark
+		if infinite.MatchString(all[key]) {
 			return fmt.Errorf("%s = %s: give a finite number", key, all[key])
 		}
 	}

@@ -229,6 +229,11 @@ func (f Case[E, M]) unread(t *testing.T) {
 			refused(name, math.NaN(), name+" = nan", "give a finite number")
 			refused(name, math.Inf(-1), name+" = -inf", "give a finite number")
 		}
+		if numbers, is := value.([]any); is && len(numbers) > 0 {
+			if _, is := numbers[0].(float64); is {
+				refused(name, []float64{0.5, math.NaN()}, name+" = [0.5, nan]", "give a finite number")
+			}
+		}
 		if _, isText := value.(string); isText && enumerations[name] != nil {
 			says := []string{`"nosuch"`}
 			for _, v := range enumerations[name] {
