@@ -392,7 +392,7 @@ func (s *Set) hash() string {
 		for values := range split.unpacked() {
 			h.Write(values)
 		}
-		h.Write(realBytes(split.Reals))
+		binary.Write(h, binary.LittleEndian, split.Reals)
 		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.IsNamed() {
 			h.Write(split.Labels)
@@ -401,10 +401,8 @@ func (s *Set) hash() string {
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)
 	}
-	h.Write(weightBytes(s.train.Weights))
-	for _, by := range s.scalings {
-		h.Write(weightBytes([]float64{by.Mean, by.SD}))
-	}
+	binary.Write(h, binary.LittleEndian, s.train.Weights)
+	binary.Write(h, binary.LittleEndian, s.scalings)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -417,27 +415,10 @@ func (s *Set) Columns() []Column {
 	return columns
 }
 
-// realBytes returns real numbers as little-endian float32.
-func realBytes(reals []float32) []byte {
-	all := make([]byte, 0, 4*len(reals))
-	for _, v := range reals {
-		all = binary.LittleEndian.AppendUint32(all, math.Float32bits(v))
-	}
-	return all
-}
-
 // lengthBytes returns lengths as little-endian uint32.
 func lengthBytes(lengths []int) (all []byte) {
 	for _, n := range lengths {
 		all = binary.LittleEndian.AppendUint32(all, uint32(n))
-	}
-	return all
-}
-
-// weightBytes returns weights as little-endian float64.
-func weightBytes(weights []float64) (all []byte) {
-	for _, w := range weights {
-		all = binary.LittleEndian.AppendUint64(all, math.Float64bits(w))
 	}
 	return all
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Spec describes which data to open and how to divide it. It is a plain value that TOML and JSON store; opening
@@ -71,7 +72,9 @@ func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 // OpenNew opens the data of a new experiment. If Validation is nil and your own file has at least 10 training
 // rows and no validation rows, it holds out a tenth of the training rows for validation, so that training has a
 // best epoch. The Spec of the set records their number. OpenNew opens other data like Open.
-func (s Spec) OpenNew() (*Set, error) {
+func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
+
+func (s Spec) open(fresh bool) (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -79,7 +82,7 @@ func (s Spec) OpenNew() (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
+	if fresh && s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
 		rows := data.train.count()
 		if data.test.count() == 0 {
 			rows -= testRows(rows)
@@ -111,16 +114,7 @@ func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
 
 // Open reads the data and divides it. It never downloads: the error for a missing file names the places that were
 // searched and says how to get the file.
-func (s Spec) Open() (*Set, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	data, err := s.load()
-	if err != nil {
-		return nil, err
-	}
-	return s.divide(data)
-}
+func (s Spec) Open() (*Set, error) { return s.open(false) }
 
 func (s Spec) load() (source, error) {
 	named, ok := find(s.Name)
@@ -199,28 +193,17 @@ const (
 	Real
 )
 
-var binarizations = []string{"fixed", "stochastic", "grey", "drawn", "real"}
+var binarizationNames = names.New("binarization", "fixed", "stochastic", "grey", "drawn", "real")
 
-func (b Binarization) String() string {
-	if b > Real {
-		return fmt.Sprintf("Binarization(%d)", uint8(b))
-	}
-	return binarizations[b]
-}
+func (b Binarization) String() string { return binarizationNames.Name(int(b)) }
 
-// MarshalText writes "fixed", "stochastic", "grey", "drawn" or "real".
-func (b Binarization) MarshalText() ([]byte, error) {
-	if b > Real {
-		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Gray, Drawn and Real", b)
-	}
-	return []byte(b.String()), nil
-}
+func (b Binarization) MarshalText() ([]byte, error) { return binarizationNames.Marshal(int(b)) }
 
 func (b *Binarization) UnmarshalText(text []byte) error {
-	i := slices.Index(binarizations, string(text))
-	if i < 0 {
-		return fmt.Errorf("binarization %q: write fixed, stochastic, grey, drawn or real", text)
+	var value int
+	if err := binarizationNames.Parse(&value, text); err != nil {
+		return err
 	}
-	*b = Binarization(i)
+	*b = Binarization(value)
 	return nil
 }
