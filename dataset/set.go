@@ -394,7 +394,7 @@ func (s *Set) hash() string {
 		}
 		binary.Write(h, binary.LittleEndian, split.Reals)
 		h.Write(lengthBytes(split.Lengths))
-		if !s.spec.IsNamed() {
+		if !s.spec.isNamed() {
 			h.Write(split.Labels)
 		}
 	}

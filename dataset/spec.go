@@ -94,8 +94,8 @@ func (s Spec) open(fresh bool) (*Set, error) {
 	return s.divide(data)
 }
 
-// IsNamed reports whether the Spec names a set that comes with the program.
-func (s Spec) IsNamed() bool {
+// isNamed reports whether the Spec names a set that comes with the program.
+func (s Spec) isNamed() bool {
 	_, named := find(s.Name)
 	return named
 }
@@ -103,14 +103,14 @@ func (s Spec) IsNamed() bool {
 // Paths returns pointers to the paths in the Spec; some paths may be empty. It returns nil if the Spec names a
 // set that comes with the program.
 func (s *Spec) Paths() []*string {
-	if s.IsNamed() {
+	if s.isNamed() {
 		return nil
 	}
 	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile}
 }
 
 // IsFile reports whether the Spec names a file or folder of your own.
-func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
+func (s Spec) IsFile() bool { return !s.isNamed() && isPath(s.Name) }
 
 // Open reads the data and divides it. It never downloads: the error for a missing file names the places that were
 // searched and says how to get the file.
@@ -143,7 +143,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case s.IsNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
+	case s.isNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
 		return fmt.Errorf("data set %s: columns, shape, largest and missing are for a file of your own; leave them empty", s.Name)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
@@ -159,7 +159,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: test_label_file = %q: it is the file of the training labels: name the file with the labels of the test rows", s.Name, s.LabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
 		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
-	case s.FirstLabel != 0 && s.IsNamed():
+	case s.FirstLabel != 0 && s.isNamed():
 		return fmt.Errorf("data set %s: first_label = %d: it is only for the labels of a file of your own; omit first_label", s.Name, s.FirstLabel)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)

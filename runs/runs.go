@@ -249,8 +249,8 @@ func ReadExperiment(path string) (Experiment, error) {
 // infinite matches the values of settings, in TOML, that contain a number that is not finite.
 var infinite = regexp.MustCompile(`^[^"']*\b(nan|inf)\b`)
 
-// CheckSettings refuses values that a file can express but no experiment can have: seeds that CheckSeeds
-// refuses, and numbers that are not finite.
+// CheckSettings refuses values that a file can express but no experiment can have: seeds that do not fit into
+// TOML's integers, and numbers that are not finite.
 func CheckSettings(e Experiment) error {
 	all := settings(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
@@ -258,11 +258,11 @@ func CheckSettings(e Experiment) error {
 			return fmt.Errorf("%s = %s: give a finite number", key, all[key])
 		}
 	}
-	return e.Header().CheckSeeds()
+	return e.Header().checkSeeds()
 }
 
-// CheckSeeds refuses seeds that do not fit into TOML's integers, including negative ones.
-func (h Header) CheckSeeds() error {
+// checkSeeds refuses seeds that do not fit into TOML's integers, including negative ones.
+func (h Header) checkSeeds() error {
 	for _, seed := range []uint64{h.Seed, h.Dataset.Seed} {
 		if seed > math.MaxInt64 {
 			return fmt.Errorf("seed %d: give a number from 0 to 2⁶³−1", seed)
@@ -305,7 +305,7 @@ func checkSequences(wanted bool, set *dataset.Set) error {
 }
 
 func (h Header) check(set *dataset.Set) error {
-	if err := h.CheckSeeds(); err != nil {
+	if err := h.checkSeeds(); err != nil {
 		return err
 	}
 	if err := h.CheckData(set); err != nil {
