@@ -13,16 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// readZip reads rows from a NumPy archive (NPZ): from the array named pick or, if pick is empty, from the arrays
-// that arrange chooses.
-func readZip(in *input, pick string) (source, error) {
-	arrays, err := readArchive(in, pick)
-	if err != nil {
-		return source{}, err
-	}
-	return arrange(arrays, pick)
-}
-
 // readArchive reads the arrays of a NumPy archive, which are files in NPY format. If pick is not empty, it reads
 // only the array of that name; it returns no array if the archive lacks it.
 func readArchive(in *input, pick string) (arrays []tensor, err error) {

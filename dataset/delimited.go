@@ -42,7 +42,7 @@ func readDelimited(r io.Reader, t *table) error {
 			}
 			return t.end()
 		}
-		if parse := new(csv.ParseError); errors.As(err, &parse) {
+		if parse, is := errors.AsType[*csv.ParseError](err); is {
 			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line, parse.Err)
 		}
 		if err != nil {

@@ -66,7 +66,7 @@ func List() []Info {
 		}
 		for _, f := range c.files {
 			path, err := c.locate(f)
-			if missing := new(missingError); errors.As(err, &missing) {
+			if missing, is := errors.AsType[*missingError](err); is {
 				path = missing.paths[0]
 			}
 			info.Files = append(info.Files, File{Path: path, Present: err == nil})

@@ -76,7 +76,7 @@ func (c collection) notOffered() error {
 	var wanted []string
 	for _, f := range c.files {
 		_, err := c.locate(f)
-		if missing := new(missingError); errors.As(err, &missing) {
+		if missing, is := errors.AsType[*missingError](err); is {
 			wanted = append(wanted, missing.paths[0])
 		} else if err != nil {
 			return err

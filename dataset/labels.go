@@ -113,10 +113,6 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	return kept, nil
 }
 
-func pickedLabels(pick string) func(r io.Reader) (rows, error) {
-	return func(r io.Reader) (rows, error) { return readPickedLabels(r, pick) }
-}
-
 // readPickedLabels reads the labels in a file. It detects the format of the file. pick names the array if the
 // file has several.
 func readPickedLabels(r io.Reader, pick string) (rows, error) {

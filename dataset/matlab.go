@@ -201,25 +201,12 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 		h, w, n := a.size[0], a.size[1], a.size[2]
 		switch {
 		case h == w && n != w:
-			turned := tensor{name: a.name, size: []int{n, h, w}, truth: a.truth, bytes: lastFirst(a.bytes, n), numbers: lastFirst(a.numbers, n)}
+			lastFirst := []int{n, h * w} // of the transposed array, which has its last dimension first
+			turned := tensor{name: a.name, size: []int{n, h, w}, truth: a.truth, bytes: npy.ByRows(a.bytes, lastFirst), numbers: npy.ByRows(a.numbers, lastFirst)}
 			arrays[i] = turned
 		case w != n:
 			return source{}, fmt.Errorf("array %s has size %v: images that are not square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
 		}
 	}
 	return arrange(arrays, pick)
-}
-
-// lastFirst makes the last dimension of an array, which has size n, the first.
-func lastFirst[T any](values []T, n int) []T {
-	if values == nil {
-		return nil
-	}
-	ordered := make([]T, 0, len(values))
-	for k := range n {
-		for i := k; i < len(values); i += n {
-			ordered = append(ordered, values[i])
-		}
-	}
-	return ordered
 }

@@ -250,7 +250,7 @@ func (r rows) middle(shape Shape) rows {
 }
 
 func readBytes(c collection) (source, error) {
-	images, err := c.readFile(0, func(r io.Reader) (rows, error) {
+	images, err := readPart(c, 0, func(r io.Reader) (rows, error) {
 		values, err := io.ReadAll(io.LimitReader(r, int64(c.train*c.shape.Units())+1))
 		if err != nil {
 			return rows{}, err
@@ -309,10 +309,11 @@ func (c collection) load() (source, error) {
 	return data, nil
 }
 
-func (c collection) readFile(i int, parse func(io.Reader) (rows, error)) (rows, error) {
+// readPart reads the file of a collection with the given index.
+func readPart[T any](c collection, i int, parse func(io.Reader) (T, error)) (data T, err error) {
 	path, err := c.locate(c.files[i])
 	if err != nil {
-		return rows{}, err
+		return data, err
 	}
 	return readFile(path, parse)
 }
@@ -320,11 +321,11 @@ func (c collection) readFile(i int, parse func(io.Reader) (rows, error)) (rows, 
 func readIDXFiles(c collection) (source, error) {
 	var parts [2]rows
 	for i := range parts {
-		images, err := c.readFile(2*i, readImages)
+		images, err := readPart(c, 2*i, readImages)
 		if err != nil {
 			return source{}, err
 		}
-		labels, err := c.readFile(2*i+1, readLabels)
+		labels, err := readPart(c, 2*i+1, readLabels)
 		if err != nil {
 			return source{}, err
 		}
@@ -369,7 +370,7 @@ func (r rows) shrink() rows {
 
 func readTextFiles(c collection) (data source, err error) {
 	for i, to := range []*rows{&data.train, &data.validation, &data.test} {
-		if *to, err = c.readFile(i, readText); err != nil {
+		if *to, err = readPart(c, i, readText); err != nil {
 			break
 		}
 	}

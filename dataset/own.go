@@ -428,17 +428,17 @@ func parseShape(text string) (shape Shape, err error) {
 }
 
 // readLabels labels the rows from a file.
-func (r *rows) readLabels(rows, path string) error {
+func (r *rows) readLabels(rowsPath, path string) error {
 	if r.labels != nil {
 		return fmt.Errorf("label_file = %q: the rows have labels in their own file; leave label_file empty, or skip their column", path)
 	}
 	path, pick := cutArray(path)
-	of, err := readFile(path, pickedLabels(pick))
+	of, err := readFile(path, func(r io.Reader) (rows, error) { return readPickedLabels(r, pick) })
 	if err != nil {
 		return err
 	}
 	if err := r.label(of.labels); err != nil {
-		return fmt.Errorf("%s and %s: %w", rows, path, err)
+		return fmt.Errorf("%s and %s: %w", rowsPath, path, err)
 	}
 	return nil
 }
@@ -532,7 +532,11 @@ func readAny(r io.Reader, pick string, table bool) (source, error) {
 	}
 	switch {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
-		return readZip(b, pick)
+		arrays, err := readArchive(b, pick)
+		if err != nil {
+			return source{}, err
+		}
+		return arrange(arrays, pick)
 	case bytes.HasPrefix(start, []byte(matlabMagic)):
 		arrays, err := readMatlab(b, pick)
 		if err != nil {

@@ -5,30 +5,26 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 )
 
 // TableReader reads a table in a format other than text from a file of size bytes. It calls row with the names
 // of the columns, then with the fields of each row as text.
 type TableReader func(r io.ReaderAt, size int64, row func(fields []string) error) error
 
-var tableReaders = struct {
-	sync.Mutex
-	all map[string]TableReader
-}{all: map[string]TableReader{}}
+var tableReaders = map[string]TableReader{} // by the first bytes of their files
 
-// RegisterTable adds a format of tables whose files begin with magic. A package for a format calls it on import.
+// RegisterTable adds a format of tables whose files begin with magic. A package for a format calls it on import. It
+// panics if another format has the same magic.
 func RegisterTable(magic string, read TableReader) {
-	tableReaders.Lock()
-	defer tableReaders.Unlock()
-	tableReaders.all[magic] = read
+	if _, taken := tableReaders[magic]; taken {
+		panic(fmt.Sprintf("dataset: the tables that begin with %q are registered twice", magic))
+	}
+	tableReaders[magic] = read
 }
 
 // tableReader returns the reader for a file that begins with start, or nil.
 func tableReader(start []byte) TableReader {
-	tableReaders.Lock()
-	defer tableReaders.Unlock()
-	for magic, read := range tableReaders.all {
+	for magic, read := range tableReaders {
 		if strings.HasPrefix(string(start), magic) {
 			return read
 		}

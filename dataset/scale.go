@@ -21,14 +21,14 @@ func (s Spec) scale(parts ...*rows) error {
 		return nil
 	}
 	spinsToBits(parts...)
-	levels := false // whether the numbers are whole, and the largest is from 128 to 255
 	whole, most := true, 0.0
 	for _, part := range parts {
 		for _, v := range part.numbers {
 			whole, most = whole && v == math.Trunc(v) && v >= 0, max(most, v)
 		}
 	}
-	if levels = whole && most >= 128 && most <= 255; levels {
+	levels := whole && most >= 128 && most <= 255
+	if levels {
 		for _, part := range parts {
 			if named := part.named(); named != nil {
 				return fmt.Errorf("the columns %s have whole numbers up to %v, which need not be grey levels: keep the numbers with binarization real (--binarization real), divide them into ranges with columns = %q (--columns), or if they are grey levels, give largest = 255 (--largest)", quoted(named), most, named[0]+"=real")

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,29 +92,16 @@ type sequenceFile struct {
 var piano = []int{21, 108}
 
 // readPianoRolls reads a file of published piano rolls, whose steps list keys of a piano.
-func readPianoRolls(c collection) (data source, err error) {
-	path, err := c.locate(c.files[0])
-	if err != nil {
-		return source{}, err
-	}
-	return readFile(path, func(r io.Reader) (source, error) { return readSequences(r, piano) })
+func readPianoRolls(c collection) (source, error) {
+	return readPart(c, 0, func(r io.Reader) (source, error) { return readSequences(r, piano) })
 }
 
-func readMotion(c collection) (data source, err error) {
-	path, err := c.locate(c.files[0])
-	if err != nil {
-		return source{}, err
-	}
-	data, err = readFile(path, func(r io.Reader) (source, error) { return readSequences(r, nil) })
-	if err != nil {
+func readMotion(c collection) (source, error) {
+	return readPart(c, 0, func(r io.Reader) (source, error) {
+		data, err := readSequences(r, nil)
+		err = cmp.Or(err, data.train.divideBy(0, true), data.test.divideBy(0, true))
 		return data, err
-	}
-	for _, part := range []*rows{&data.train, &data.test} {
-		if err := part.divideBy(0, true); err != nil {
-			return data, fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return data, nil
+	})
 }
 
 // readSequences reads a JSON file of sequences. keys holds the lowest and the highest key for a file that does

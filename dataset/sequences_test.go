@@ -25,17 +25,16 @@ func TestVoicesHaveTheirEntropy(t *testing.T) {
 	for i := range rows.Rows {
 		logP, before := 0.0, -1
 		for _, step := range rows.Sequence(i) {
-			var c chord
-			for v := range c {
-				c[v] = slices.Index(step[v*voicePitches:(v+1)*voicePitches], 1)
+			at := 0
+			for v := range voices {
+				at = at*voicePitches + slices.Index(step[v*voicePitches:(v+1)*voicePitches], 1)
 			}
-			if at := c.index(); before < 0 {
+			if before < 0 {
 				logP += math.Log(start[at])
-				before = at
 			} else {
 				logP += math.Log(chordAt(before).successors()[at])
-				before = at
 			}
+			before = at
 		}
 		sum, squares = sum+logP, squares+logP*logP
 	}

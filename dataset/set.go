@@ -402,7 +402,7 @@ func (s *Set) CheckValues(model Spec) error {
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
 // Fingerprint returns the SHA-256, in hexadecimal digits, of the shape of the rows, the values and lengths of
-// all splits, and the weights of training rows. Two sets with the same fingerprint and Binarization give the same
+// all splits, the weights of training rows, and the means and standard deviations of a standardised set. Two sets with the same fingerprint and Binarization give the same
 // training and evaluation. The fingerprint alone is not enough, since Stochastic and Gray keep the same values.
 // The hash covers the labels of training rows if the Spec limits how many are kept, and the labels of all rows if
 // they come from your own data.
@@ -420,19 +420,17 @@ func (s *Set) hash() string {
 		for values := range split.unpacked() {
 			h.Write(values)
 		}
-		h.Write(realBytes(split.Reals))
+		binary.Write(h, binary.LittleEndian, split.Reals)
 		h.Write(lengthBytes(split.Lengths))
-		if !s.spec.IsNamed() {
+		if !s.spec.isNamed() {
 			h.Write(split.Labels)
 		}
 	}
 	if s.spec.Labels > 0 {
 		h.Write(s.train.Labels)
 	}
-	h.Write(weightBytes(s.train.Weights))
-	for _, by := range s.scalings {
-		h.Write(weightBytes([]float64{by.Mean, by.SD}))
-	}
+	binary.Write(h, binary.LittleEndian, s.train.Weights)
+	binary.Write(h, binary.LittleEndian, s.scalings)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -459,27 +457,10 @@ func (s *Set) Numbers() (columns []string) {
 	return columns
 }
 
-// realBytes returns real numbers as little-endian float32.
-func realBytes(reals []float32) []byte {
-	all := make([]byte, 0, 4*len(reals))
-	for _, v := range reals {
-		all = binary.LittleEndian.AppendUint32(all, math.Float32bits(v))
-	}
-	return all
-}
-
 // lengthBytes returns lengths as little-endian uint32.
 func lengthBytes(lengths []int) (all []byte) {
 	for _, n := range lengths {
 		all = binary.LittleEndian.AppendUint32(all, uint32(n))
-	}
-	return all
-}
-
-// weightBytes returns weights as little-endian float64.
-func weightBytes(weights []float64) (all []byte) {
-	for _, w := range weights {
-		all = binary.LittleEndian.AppendUint64(all, math.Float64bits(w))
 	}
 	return all
 }

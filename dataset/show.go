@@ -129,7 +129,7 @@ func (s Split) Sheet(n int) Sheet {
 
 // CheckPixels refuses a set made from a user's table, whose units are not pixels.
 func (s *Set) CheckPixels() error {
-	if s.columns == nil || s.spec.IsNamed() {
+	if s.columns == nil || s.spec.isNamed() {
 		return nil
 	}
 	return fmt.Errorf("the rows of %s come from a table with %s, and a figure of images needs pixels: if they are pixels, give the shape of the images when you open the file, such as shape = \"28x28\" (--shape)",

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Spec describes which data to open and how to divide it. It is a plain value that TOML and JSON store; opening
@@ -71,7 +72,9 @@ func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 // OpenNew opens the data of a new experiment. If Validation is nil and your own file has at least 10 training
 // rows and no validation rows, it holds out a tenth of the training rows for validation, so that training has a
 // best epoch. The Spec of the set records their number. OpenNew opens other data like Open.
-func (s Spec) OpenNew() (*Set, error) {
+func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
+
+func (s Spec) open(fresh bool) (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -79,7 +82,7 @@ func (s Spec) OpenNew() (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
+	if fresh && s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
 		rows := data.train.count()
 		if data.test.count() == 0 {
 			rows -= testRows(rows)
@@ -91,8 +94,8 @@ func (s Spec) OpenNew() (*Set, error) {
 	return s.divide(data)
 }
 
-// IsNamed reports whether the Spec names a set that comes with the program.
-func (s Spec) IsNamed() bool {
+// isNamed reports whether the Spec names a set that comes with the program.
+func (s Spec) isNamed() bool {
 	_, named := find(s.Name)
 	return named
 }
@@ -100,27 +103,18 @@ func (s Spec) IsNamed() bool {
 // Paths returns pointers to the paths in the Spec; some paths may be empty. It returns nil if the Spec names a
 // set that comes with the program.
 func (s *Spec) Paths() []*string {
-	if s.IsNamed() {
+	if s.isNamed() {
 		return nil
 	}
 	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile}
 }
 
 // IsFile reports whether the Spec names a file or folder of your own.
-func (s Spec) IsFile() bool { return !s.IsNamed() && isPath(s.Name) }
+func (s Spec) IsFile() bool { return !s.isNamed() && isPath(s.Name) }
 
 // Open reads the data and divides it. It never downloads: the error for a missing file names the places that were
 // searched and says how to get the file.
-func (s Spec) Open() (*Set, error) {
-	if err := s.check(); err != nil {
-		return nil, err
-	}
-	data, err := s.load()
-	if err != nil {
-		return nil, err
-	}
-	return s.divide(data)
-}
+func (s Spec) Open() (*Set, error) { return s.open(false) }
 
 func (s Spec) load() (source, error) {
 	named, ok := find(s.Name)
@@ -149,7 +143,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case s.IsNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
+	case s.isNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
 		return fmt.Errorf("data set %s: columns, shape, largest and missing are for a file of your own; leave them empty", s.Name)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
@@ -165,7 +159,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: test_label_file = %q: it is the file of the training labels: name the file with the labels of the test rows", s.Name, s.LabelFile)
 	case s.FirstLabel < 0 || s.FirstLabel >= Unlabeled:
 		return fmt.Errorf("data set %s: first_label = %d: give the number of the first class, 0 or 1", s.Name, s.FirstLabel)
-	case s.FirstLabel != 0 && s.IsNamed():
+	case s.FirstLabel != 0 && s.isNamed():
 		return fmt.Errorf("data set %s: first_label = %d: it is only for the labels of a file of your own; omit first_label", s.Name, s.FirstLabel)
 	case s.Labels < 0:
 		return fmt.Errorf("data set %s: labels = %d: keep the labels of a positive number of training rows", s.Name, s.Labels)
@@ -199,28 +193,17 @@ const (
 	Real
 )
 
-var binarizations = []string{"fixed", "stochastic", "grey", "drawn", "real"}
+var binarizationNames = names.New("binarization", "fixed", "stochastic", "grey", "drawn", "real")
 
-func (b Binarization) String() string {
-	if b > Real {
-		return fmt.Sprintf("Binarization(%d)", uint8(b))
-	}
-	return binarizations[b]
-}
+func (b Binarization) String() string { return binarizationNames.Name(int(b)) }
 
-// MarshalText writes "fixed", "stochastic", "grey", "drawn" or "real".
-func (b Binarization) MarshalText() ([]byte, error) {
-	if b > Real {
-		return nil, fmt.Errorf("%v is none of Fixed, Stochastic, Gray, Drawn and Real", b)
-	}
-	return []byte(b.String()), nil
-}
+func (b Binarization) MarshalText() ([]byte, error) { return binarizationNames.Marshal(int(b)) }
 
 func (b *Binarization) UnmarshalText(text []byte) error {
-	i := slices.Index(binarizations, string(text))
-	if i < 0 {
-		return fmt.Errorf("binarization %q: write fixed, stochastic, grey, drawn or real", text)
+	var value int
+	if err := binarizationNames.Parse(&value, text); err != nil {
+		return err
 	}
-	*b = Binarization(i)
+	*b = Binarization(value)
 	return nil
 }

@@ -90,11 +90,11 @@ func (s *Set) Save(w io.Writer) error {
 			case 8:
 				w.Write(split.Values)
 			case 32:
-				w.Write(realBytes(split.Reals))
+				binary.Write(w, binary.LittleEndian, split.Reals)
 			}
 			w.Write(split.Labels)
 			w.Write(lengthBytes(split.Lengths))
-			w.Write(weightBytes(split.Weights))
+			binary.Write(w, binary.LittleEndian, split.Weights)
 		}
 	}
 	sum := newStoredSum(header[1:])

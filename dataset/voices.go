@@ -15,13 +15,6 @@ const (
 // A chord holds the pitch of each voice, the bass first.
 type chord [voices]int
 
-func (c chord) index() (i int) {
-	for _, pitch := range c {
-		i = i*voicePitches + pitch
-	}
-	return i
-}
-
 func chordAt(i int) (c chord) {
 	for v := voices - 1; v >= 0; v, i = v-1, i/voicePitches {
 		c[v] = i % voicePitches

@@ -2,6 +2,7 @@ package hm
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -240,6 +241,25 @@ func TestSweepsOverIdleSettingsAreRefused(t *testing.T) {
 		}
 		if err := sweep.Claim(dir); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
 			t.Errorf("%s: grown from its first values: %v, want %q", c.axes, err, c.says)
+		}
+	}
+}
+
+func TestSweepsOverInfiniteNumbersAreRefused(t *testing.T) {
+	base := RWS().Experiment(machineFor(patterns(t)), patterns(t)).TOML()
+	for _, c := range []struct {
+		key   string
+		value any
+		says  string
+	}{
+		{"method.phase_parameters", []float64{math.NaN()}, "method.phase_parameters = [nan]: give a finite number"},
+		{"method.phase_parameters", []float64{0.5, math.Inf(-1), 2}, "method.phase_parameters = [0.5, -inf, 2.0]: give a finite number"},
+		{"method.learning_rate", math.Inf(1), "method.learning_rate = inf: give a finite number"},
+		{"dataset.name", "[nan]", ""},
+	} {
+		sweep := &runs.Sweep{Base: base, Axes: []runs.Axis{{Keys: []string{c.key}, Values: [][]any{{c.value}}}}, Seeds: 1}
+		if _, err := sweep.Settings(); c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s = %v: %v, want %q", c.key, c.value, err, c.says)
 		}
 	}
 }

@@ -143,7 +143,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"infinite published":    {SeedBandsByTime(oneGroup).Published(inf), "published value 1 is -Inf"},
 		"published elsewhere":   {Curves(oneRun()).Published(1), "draw the groups with SeedBands"},
 		"no sheets":             {Drawn(runs.Drawing{}, nil), "no sheets"},
-		"no weights":            {ImportanceWeights(hm.ImportanceWeights{LogWeights: []float64{inf}, LogWeightsStar: one}), "among the 1 for the proposal of p(h|x)"},
+		"no weights":            {ImportanceWeights(hm.ImportanceWeights{LogWeights: []float64{inf}, LogWeightsStar: one}), "among the 1 of q as proposal of p(h|x)"},
 		"no weights for p*":     {ImportanceWeights(hm.ImportanceWeights{LogWeights: one}), "p*(h|x)"},
 		"no estimates":          {LogZ2(hm.LogZ2{}), "without estimates"},
 		"uneven repeats":        {LogZ2(hm.LogZ2{Outer: []int{1, 2}, Repeats: [][]float64{one}}), "repeat 0 of log Z² has 1 estimates for 2"},

@@ -18,10 +18,7 @@ import (
 func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 	weights := func(of string, all, ess []float64) sampled {
 		mean, _ := meanAndSD(ess)
-		return sampled{
-			fmt.Sprintf("q as proposal of %s: mean ESS %s", of, percent(mean)), all,
-			fmt.Errorf("no finite importance weight among the %d for the proposal of %s: nothing to draw", len(all), of),
-		}
+		return sampled{fmt.Sprintf("q as proposal of %s: mean ESS %s", of, percent(mean)), all}
 	}
 	f := histograms(fmt.Sprintf("Importance weights ω of %s samples of q(h|x) for each of %s data", integer(w.Samples), integer(w.Data)),
 		"ln ω − ln mean ω (nats)", "number of samples", false,
@@ -34,7 +31,7 @@ func ImportanceWeights(w hm.ImportanceWeights) *Figure {
 // p*(h|x); for dreams, p(x,h) is the proposal for p*(x,h). The better proposal has values closer to 0.
 func ProposalWeights(w hm.ImportanceWeights, d hm.DreamWeights) *Figure {
 	weights := func(of string, all []float64, ess float64) sampled {
-		return sampled{fmt.Sprintf("%s: ESS %s", of, percent(ess)), all, fmt.Errorf("no finite importance weight of %s: nothing to draw", of)}
+		return sampled{fmt.Sprintf("%s: ESS %s", of, percent(ess)), all}
 	}
 	ess, _ := meanAndSD(w.ESSStar)
 	f := histograms("Importance weights ω of both proposals", "ln ω − ln mean ω (nats)", "share of the samples", true,
@@ -59,11 +56,6 @@ func (f *Figure) addVertical(x float64) {
 type sampled struct {
 	name   string // name in the legend
 	values []float64
-	none   error // error if no value is finite
-}
-
-func newSampled(name string, values []float64) sampled {
-	return sampled{name, values, fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(values), name)}
 }
 
 // histograms draws histograms of samples in common bins. The logarithmic y axis shows the number of
@@ -77,7 +69,7 @@ func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 	for _, s := range samples {
 		values := finiteValues(s.values)
 		if len(values) == 0 {
-			return failed(s.none)
+			return failed(fmt.Errorf("no finite value among the %d of %s: nothing to draw", len(s.values), s.name))
 		}
 		all, most = append(all, values), max(most, len(values))
 	}
@@ -183,7 +175,7 @@ func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 		if z.Optimistic {
 			label += ", optimistic"
 		}
-		samples = append(samples, newSampled(label, z.Each))
+		samples = append(samples, sampled{label, z.Each})
 	}
 	f := histograms("Estimates of log Z", "log Z by a chain (nats)", "number of chains", false, samples...)
 	for _, z := range estimates {

@@ -86,9 +86,8 @@ func (l *live) End(err error) {
 	if l.history.LastWarning() != "" {
 		ending = "ended"
 	}
-	var interruption *runs.Interruption
 	switch {
-	case errors.As(err, &interruption):
+	case errors.As(err, new(*runs.Interruption)):
 		ending = "stopped with a checkpoint: train it again to resume"
 	case err != nil:
 		ending = "stopped: " + err.Error()

@@ -24,12 +24,7 @@ import (
 type Page string
 
 // Save writes the page to a file, and creates its directory if necessary.
-func (p Page) Save(path string) error {
-	if err := makeDirectoryOf(path); err != nil {
-		return err
-	}
-	return file.WriteAside(path, []byte(p))
-}
+func (p Page) Save(path string) error { return save(path, []byte(p)) }
 
 // Show displays the page below the running notebook cell. Outside a notebook it prints to standard error
 // a hint to use Save.
@@ -143,11 +138,7 @@ func ReportUses(run *runs.Run, model any) (uses []string) {
 // model adds the sections on the model of the last checkpoint: its samples, its drift, and its evaluation
 // if the evaluation uses importance samples or is exact.
 func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) error {
-	for value, usual := range map[*int]int{&o.Samples: 1000, &o.Rows: 1000, &o.LogZ2: 100_000} {
-		if *value == 0 {
-			*value = usual
-		}
-	}
+	o.Samples, o.Rows, o.LogZ2 = cmp.Or(o.Samples, 1000), cmp.Or(o.Rows, 1000), cmp.Or(o.LogZ2, 100_000)
 	model, err := run.ModelAt("last")
 	if err != nil {
 		return err

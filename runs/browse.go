@@ -98,12 +98,8 @@ func listed(dir string) (l Listed, err error) {
 		return l, err
 	}
 	e := run.experiment
-	family, err := FamilyOf(e.TOML())
-	if err != nil {
-		return l, err
-	}
 	l = Listed{
-		Dir: dir, Family: family, Experiment: e, Epochs: run.position.Epoch, Last: run.last, Best: run.best,
+		Dir: dir, Family: familyName(e), Experiment: e, Epochs: run.position.Epoch, Last: run.last, Best: run.best,
 		State: Interrupted, Date: run.session.Date, run: run,
 	}
 	switch {

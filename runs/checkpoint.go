@@ -65,10 +65,8 @@ func (c *checkpoint) save(dir *file.Held, name string) error {
 }
 
 func (c *checkpoint) marshal() ([]byte, error) {
-	for _, t := range c.snapshot.Tensors {
-		if !t.Finite() {
-			return nil, ErrDiverged
-		}
+	if checkFinite(c.snapshot.Tensors) != nil {
+		return nil, ErrDiverged
 	}
 	if len(c.snapshot.Header) == 0 {
 		return nil, errors.New("the snapshot has no header: describe the model in JSON, at least with {}")

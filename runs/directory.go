@@ -175,7 +175,6 @@ func keptEpoch(name string) (epoch int, is bool) {
 // notWritten adds a remedy to a write error. Only a directory with a run can be resumed. If there is no
 // run yet, for example because a plan could not be written, the same command has to be repeated.
 func notWritten(dir string, err error) error {
-	var failed *file.WriteError
 	intact, goesOn := "", "repeat the same command"
 	if isRun(dir) {
 		intact = "earlier checkpoints are intact; "
@@ -186,7 +185,7 @@ func notWritten(dir string, err error) error {
 		return fmt.Errorf("%w: nothing more is written there; train again in a directory that nobody removes", err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%w: %sfree some space, then %s", err, intact, goesOn)
-	case errors.As(err, &failed):
+	case errors.As(err, new(*file.WriteError)):
 		return fmt.Errorf("%w: %sonce the file can be written, %s", err, intact, goesOn)
 	}
 	return err
@@ -381,8 +380,9 @@ func Taken(dir string) error {
 // ends first. Before waiting, it tells every recorder that is a Waiter.
 func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	for said := false; ; said = true {
-		var taken *TakenError
-		if err := Taken(dir); !errors.As(err, &taken) || taken.Left == 0 {
+		err := Taken(dir)
+		taken, is := errors.AsType[*TakenError](err)
+		if !is || taken.Left == 0 {
 			return err
 		}
 		for _, r := range recorders {
@@ -402,8 +402,7 @@ func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 // trains there.
 func takenBy(dir string, err error) *TakenError {
 	e := &TakenError{Dir: dir}
-	var leased *file.LeasedError
-	if errors.As(err, &leased) {
+	if leased, is := errors.AsType[*file.LeasedError](err); is {
 		e.Host = leased.Host
 		if !leased.Alive {
 			e.Left = leased.Left

@@ -89,8 +89,7 @@ func (all Findings) Table() *Table {
 		c := f.column()
 		columns, row = append(columns, c), append(row, f.Value)
 		if f.Measure.Key != "" {
-			c.Key, c.Label = c.Key+StandardErrorKey, "± se"
-			columns, row = append(columns, c), append(row, f.SE)
+			columns, row = append(columns, c.standardError()), append(row, f.SE)
 		}
 	}
 	t := NewTable("evaluation", "", columns...)

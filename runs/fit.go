@@ -366,8 +366,8 @@ func First(checks ...func() error) error {
 // Nameless returns the error of the first setting whose value has no name, such as an unknown
 // method.
 func Nameless(experiment any) error {
-	var nameless *json.MarshalerError
-	if _, err := json.Marshal(experiment); errors.As(err, &nameless) {
+	_, err := json.Marshal(experiment)
+	if nameless, is := errors.AsType[*json.MarshalerError](err); is {
 		return nameless.Err
 	}
 	return nil

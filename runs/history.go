@@ -258,21 +258,16 @@ func (b *Baseline) Far(limited Measure, value float64) bool {
 	return b != nil && limited.Better(b.Limit, value)
 }
 
-// Warning returns a warning, with a remedy, if a value of the measure that the baseline limits is worse than
-// the limit, and "" otherwise.
-func (b *Baseline) Warning(limited Measure, value float64) string {
-	if !b.Far(limited, value) {
+// Warning returns the divergence warning for an epoch, with a remedy, or "" if there is none. It compares
+// the measure that the baseline limits, on the validation rows or, if there are none, in training.
+func (h History) Warning(e Epoch) string {
+	limited := h.limited()
+	value := e.judged(limited)
+	if !h.Baseline.Far(limited, value) {
 		return ""
 	}
 	return fmt.Sprintf("%s %.4g is far worse than %s reaches (%.4g): training has diverged, or has hardly begun; lower the learning rate, raise the damping if there is one, or train longer",
-		limited.Name, value, b.model(), b.Factorized.Value)
-}
-
-// Warning returns the divergence warning for an epoch, or "" if there is none. It compares the measure
-// that the baseline limits, on the validation rows or, if there are none, in training.
-func (h History) Warning(e Epoch) string {
-	limited := h.limited()
-	return h.Baseline.Warning(limited, e.judged(limited))
+		limited.Name, value, h.Baseline.model(), h.Baseline.Factorized.Value)
 }
 
 // limited returns the measure that the baseline's limit applies to.

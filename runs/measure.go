@@ -176,11 +176,8 @@ func (s Spread) Text(decimals int) string {
 	return fmt.Sprintf("%s ± %.*f", mean, decimals, s.SD)
 }
 
-// Line returns a line of an evaluation: a name, the spread with three decimals, and the unit.
+// line returns a line of an evaluation: a name, the spread with the given number of decimals, and the unit.
 // Consecutive lines align.
-func (s Spread) Line(name, unit string) string { return s.line(name, unit, 3) }
-
-// line is like Line, with the given number of decimals.
 func (s Spread) line(name, unit string, decimals int) string {
 	text := fmt.Sprintf("%10.*f", decimals, s.Mean)
 	if !math.IsNaN(s.SD) { // NaN for one seed or one row

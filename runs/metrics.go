@@ -2,6 +2,7 @@ package runs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,40 +51,16 @@ func checkKey(key string) error {
 	return nil
 }
 
-// lineWriter writes the fields of a line in order.
-type lineWriter struct {
-	b   bytes.Buffer
-	err error
-}
-
-func (w *lineWriter) field(key string, value any) {
-	if err := checkKey(key); err != nil {
-		w.err = err
-		return
-	}
-	name, err := json.Marshal(key)
-	if err != nil {
-		w.err = err
-		return
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		w.err = err
-		return
-	}
-	if w.b.Len() > 0 {
-		w.b.WriteByte(',')
-	}
-	w.b.Write(name)
-	w.b.WriteByte(':')
-	w.b.Write(text)
-}
-
 // fields returns the fields of an epoch's line, without the braces.
 func fields(e Epoch) ([]byte, error) {
-	w := &lineWriter{}
-	e.eachField(w.field)
-	return w.b.Bytes(), w.err
+	var all [][]byte
+	var failure error
+	e.eachField(func(key string, value any) {
+		text, err := json.Marshal(value)
+		failure = cmp.Or(failure, checkKey(key), err)
+		all = append(all, fmt.Appendf(nil, "%q:%s", key, text))
+	})
+	return bytes.Join(all, []byte(",")), failure
 }
 
 // eachField calls field with the key and the number of each field of the epoch's line, in order.
@@ -150,7 +127,7 @@ func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
 // its predecessor.
 func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool) ([]Epoch, error) {
 	var epochs []Epoch
-	err := eachLine(first(most, lines), from, func(line, _ []byte) error {
+	err := eachLine(lines, most, from, func(line, _ []byte) error {
 		e, err := parseEpoch(line)
 		if err == nil {
 			err = checkFollows(follows, lastOf(epochs), e)
@@ -176,19 +153,6 @@ func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
 func nextEpoch(before, e Epoch) bool { return e.Epoch == before.Epoch+1 && e.Step > before.Step }
 
 func nextStep(before, e Epoch) bool { return e.Epoch >= before.Epoch && e.Step > before.Step }
-
-// first returns the first n lines, including any error among them.
-func first(n int, lines iter.Seq2[[]byte, error]) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
-		left := n
-		for line, err := range lines {
-			if left == 0 || !yield(line, err) {
-				return
-			}
-			left--
-		}
-	}
-}
 
 // parseEpoch reads a line of any version.
 func parseEpoch(line []byte) (Epoch, error) {

@@ -289,7 +289,7 @@ func TestEveryByteOfALineIsSealed(t *testing.T) {
 					return
 				}
 			}
-		}, []string{"start"}, func([]byte, []byte) error { n++; return nil })
+		}, math.MaxInt, []string{"start"}, func([]byte, []byte) error { n++; return nil })
 		if err == nil && n == 3 {
 			t.Fatalf("nothing is noticed in %q", b[max(0, i-9):min(len(b), i+9)])
 		}

@@ -111,7 +111,7 @@ func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor,
 			own++
 		}
 	}
-	_, err = takeTurns(ctx, p.Count, func(i int) (is bool, err error) {
+	_, err = takeTurns(ctx, p.Count, false, func(i int) (is bool, err error) {
 		if parts[i] != nil || !share.Has(i) {
 			return false, nil
 		}
@@ -178,17 +178,17 @@ func (p Parts) attempt(ctx context.Context, i int, do func(part int) ([]Tensor, 
 
 // takeTurns attempts shared jobs one after the other, in repeated passes, until a pass completes none. It
 // skips a job in progress elsewhere, for which attempt returns a TakenError or file.ErrLost. It waits for
-// jobs that a program on another machine may have abandoned. It returns the number of jobs that are in
-// progress elsewhere.
-func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, err error)) (elsewhere int, err error) {
+// all these jobs if await is true, and otherwise for jobs that a program on another machine may have
+// abandoned. It returns the number of jobs that are in progress elsewhere.
+func takeTurns(ctx context.Context, jobs int, await bool, attempt func(i int) (done bool, err error)) (elsewhere int, err error) {
 	for {
 		some, unsure := false, false
 		elsewhere = 0
 		for i := range jobs {
 			done, err := attempt(i)
-			var taken *TakenError
+			taken, is := errors.AsType[*TakenError](err)
 			switch {
-			case errors.As(err, &taken):
+			case is:
 				elsewhere++
 				unsure = unsure || taken.Left > 0
 			case errors.Is(err, file.ErrLost): // another program took it over
@@ -200,7 +200,7 @@ func takeTurns(ctx context.Context, jobs int, attempt func(i int) (done bool, er
 		}
 		switch {
 		case some:
-		case !unsure:
+		case !unsure && !(await && elsewhere > 0):
 			return elsewhere, nil
 		default:
 			select {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -120,7 +121,7 @@ func readSessions(path string, c *clock, bound binding) ([][]byte, error) {
 
 // parseSessions reads sessions, and returns how many have a checksum.
 func parseSessions(lines iter.Seq2[[]byte, error], from []string) (sessions [][]byte, sealed int, err error) {
-	err = eachLine(lines, from, func(line, fields []byte) error {
+	err = eachLine(lines, math.MaxInt, from, func(line, fields []byte) error {
 		switch {
 		case fields != nil:
 			line = fmt.Appendf(nil, "{%s}", fields)

@@ -148,7 +148,7 @@ func readEnds(path string, bound binding, at position) (last, best Epoch, err er
 // are parsed.
 func readEpochs(path string, bound binding, at position, wanted func(n int) bool, use func(Epoch)) error {
 	n, before := 0, lastOf(nil)
-	err := eachLine(first(at.Epoch, file.Lines(path, longestLine)), bound.to(metricsFile), func(line, _ []byte) error {
+	err := eachLine(file.Lines(path, longestLine), at.Epoch, bound.to(metricsFile), func(line, _ []byte) error {
 		n++
 		if !wanted(n) && !slices.Contains(bound, "") {
 			return nil

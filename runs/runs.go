@@ -32,6 +32,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -245,20 +246,23 @@ func ReadExperiment(path string) (Experiment, error) {
 	return e.WithHeader(h), nil
 }
 
-// CheckSettings refuses values that a file can express but no experiment can have: seeds that CheckSeeds
-// refuses, and numbers that are not finite.
+// infinite matches the values of settings, in TOML, that contain a number that is not finite.
+var infinite = regexp.MustCompile(`^[^"']*\b(nan|inf)\b`)
+
+// CheckSettings refuses values that a file can express but no experiment can have: seeds that do not fit into
+// TOML's integers, and numbers that are not finite.
 func CheckSettings(e Experiment) error {
 	all := settings(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		if strings.HasSuffix(all[key], "nan") || strings.HasSuffix(all[key], "inf") { // a text ends in a quotation mark
+		if infinite.MatchString(all[key]) {
 			return fmt.Errorf("%s = %s: give a finite number", key, all[key])
 		}
 	}
-	return e.Header().CheckSeeds()
+	return e.Header().checkSeeds()
 }
 
-// CheckSeeds refuses seeds that do not fit into TOML's integers, including negative ones.
-func (h Header) CheckSeeds() error {
+// checkSeeds refuses seeds that do not fit into TOML's integers, including negative ones.
+func (h Header) checkSeeds() error {
 	for _, seed := range []uint64{h.Seed, h.Dataset.Seed} {
 		if seed > math.MaxInt64 {
 			return fmt.Errorf("seed %d: give a number from 0 to 2⁶³−1", seed)
@@ -301,7 +305,7 @@ func checkSequences(wanted bool, set *dataset.Set) error {
 }
 
 func (h Header) check(set *dataset.Set) error {
-	if err := h.CheckSeeds(); err != nil {
+	if err := h.checkSeeds(); err != nil {
 		return err
 	}
 	if err := h.CheckData(set); err != nil {

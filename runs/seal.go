@@ -84,11 +84,11 @@ func (b binding) to(name string) []string {
 // longestLine limits the length in bytes of a line of metrics or of sessions.
 const longestLine = 1 << 20
 
-// eachLine verifies the checksums of lines and calls each with every line and its fields. The first line
-// must be chained to one of the texts in from. If a line has no checksum, fields is nil; that is allowed
-// only if from contains an empty text and the previous line has no checksum either. eachLine ignores a
-// last line that a crash cut short. The slices are valid until the next call.
-func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fields []byte) error) error {
+// eachLine verifies the checksums of lines, at most the given number, and calls each with every line and
+// its fields. The first line must be chained to one of the texts in from. If a line has no checksum, fields
+// is nil; that is allowed only if from contains an empty text and the previous line has no checksum either.
+// eachLine ignores a last line that a crash cut short. The slices are valid until the next call.
+func eachLine(lines iter.Seq2[[]byte, error], most int, from []string, each func(line, fields []byte) error) error {
 	before, n := "", 0 // checksum and number of the previous line
 	bad := func(err error) error { return fmt.Errorf("line %d: %w", n+1, err) }
 	valid := func(fields []byte, seal string) bool {
@@ -98,6 +98,9 @@ func eachLine(lines iter.Seq2[[]byte, error], from []string, each func(line, fie
 		return slices.ContainsFunc(from, func(start string) bool { return chain(start, fields) == seal })
 	}
 	for line, err := range lines {
+		if n == most {
+			break
+		}
 		if err != nil {
 			return err
 		}

@@ -123,7 +123,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	first := e.Header().Seed
 	last := e.Header()
 	last.Seed += uint64(n - 1)
-	if err := last.CheckSeeds(); err != nil {
+	if err := last.checkSeeds(); err != nil {
 		return err
 	}
 	there, err := sameSeeds(dir)

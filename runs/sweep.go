@@ -15,6 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Sweep is an experiment and axes along which its settings vary. It has one run for each
@@ -47,7 +48,7 @@ const mostRuns = 100_000
 
 // sweepFile is the TOML form of a sweep.
 type sweepFile struct {
-	Seeds    *int
+	Seeds    int
 	Base     any              // an experiment, or the path of its file
 	Grid     map[string]any   // settings with lists of values: all combinations
 	Together []map[string]any // the same, but the lists advance together
@@ -90,7 +91,7 @@ func ReadSweep(path string) (*Sweep, error) {
 // parseSweep reads a sweep from the text of the file at path. The paths of the base and the data are
 // relative to the folder of the file.
 func parseSweep(text []byte, path string) (*Sweep, error) {
-	var f sweepFile
+	f := sweepFile{Seeds: 1}
 	meta, err := DecodeTOML(text, &f)
 	if err != nil {
 		return nil, err
@@ -100,10 +101,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 			return nil, fmt.Errorf("%s: a sweep has seeds, base, grid and together", key)
 		}
 	}
-	s := &Sweep{Seeds: 1}
-	if f.Seeds != nil {
-		s.Seeds = *f.Seeds
-	}
+	s := &Sweep{Seeds: f.Seeds}
 	of, ofText := path, text // the file with the base
 	switch base := f.Base.(type) {
 	case string:
@@ -135,7 +133,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 			order[strings.Join(key[1:], ".")] = i
 		}
 	}
-	grid := lists("", f.Grid)
+	grid := names.Flat("", f.Grid)
 	for _, key := range inOrder(grid, order) {
 		axis, err := newAxis([]string{key}, grid)
 		if err != nil {
@@ -144,7 +142,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 		s.Axes = append(s.Axes, axis)
 	}
 	for _, table := range f.Together {
-		values := lists("", table)
+		values := names.Flat("", table)
 		axis, err := newAxis(inOrder(values, order), values)
 		if err != nil {
 			return nil, fmt.Errorf("together: %w", err)
@@ -206,19 +204,6 @@ func (s *Sweep) checkPresets() error {
 		}
 	}
 	return nil
-}
-
-// lists returns the lists in a table and in its subtables, by their full names.
-func lists(prefix string, table map[string]any) map[string]any {
-	all := map[string]any{}
-	for key, value := range table {
-		if within, is := value.(map[string]any); is {
-			maps.Copy(all, lists(prefix+key+".", within))
-		} else {
-			all[prefix+key] = value
-		}
-	}
-	return all
 }
 
 // inOrder returns the keys of a table in the order of its file.
@@ -340,7 +325,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		}
 		last := setting.Experiment.Header()
 		last.Seed += uint64(s.Seeds - 1)
-		if err := last.CheckSeeds(); err != nil {
+		if err := last.checkSeeds(); err != nil {
 			return nil, err
 		}
 		hash := setting.Experiment.Hash()

@@ -133,7 +133,7 @@ func (s *Sweep) Claim(dir string) error {
 	text = sealText(text)
 	opened := false
 	return planIn(dir, "a sweep", sweepPlan, func() (bool, error) {
-		claimed, err := hasPlan(dir, "a sweep", sweepPlan, text, func() error { return s.includes(dir, jobs) }, func(name string) bool {
+		claimed, err := hasPlan(dir, "a sweep", sweepPlan, text, func() error { return includes(dir, jobs) }, func(name string) bool {
 			return slices.ContainsFunc(jobs, func(j Job) bool { return j.Setting == name }) && !begun(filepath.Join(dir, name))
 		})
 		if !claimed {
@@ -178,7 +178,7 @@ func begun(dir string) bool {
 }
 
 // includes returns an error if the sweep that dir already contains has a run that jobs lack or change.
-func (s *Sweep) includes(dir string, jobs []Job) error {
+func includes(dir string, jobs []Job) error {
 	before, err := OpenSweep(dir)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	}
 	var sets Sets
 	var failures []error
-	elsewhere, err = takeTurns(ctx, len(jobs), func(i int) (bool, error) {
+	elsewhere, err = takeTurns(ctx, len(jobs), false, func(i int) (bool, error) {
 		if !share.Has(i) {
 			return false, nil
 		}
@@ -298,11 +298,10 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 			}
 		}
 	}()
-	var taken *TakenError
 	switch {
 	case err == nil:
 		return true, nil, nil
-	case errors.As(err, &taken), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
+	case errors.As(err, new(*TakenError)), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
 		return false, nil, err
 	}
 	failure = fmt.Errorf("%v: %w", j, err)
@@ -354,9 +353,7 @@ func (e *dataError) Unwrap() error { return e.error }
 // cannotGoOn reports whether the file system, the data or a device caused an error, rather than the
 // settings.
 func cannotGoOn(err error) bool {
-	var failed *file.WriteError
-	var data *dataError
-	return errors.As(err, &failed) || errors.As(err, &data) || errors.Is(err, file.ErrNoLocks) || ofDevice(err)
+	return errors.As(err, new(*file.WriteError)) || errors.As(err, new(*dataError)) || errors.Is(err, file.ErrNoLocks) || ofDevice(err)
 }
 
 // fail records the error of a failed run next to its directory.

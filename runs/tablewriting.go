@@ -294,15 +294,12 @@ func RegisterTableFormat(name string, write func(*Table, io.Writer) error) {
 	tableFormats[name] = write
 }
 
-// TableFormats returns the names of the formats that this program can write: csv, json, markdown
-// and text, and parquet if package parquet is imported.
-func TableFormats() []string { return slices.Sorted(maps.Keys(tableFormats)) }
-
-// Write writes the table in one of the TableFormats.
+// Write writes the table in a format: csv, json, markdown or text, or parquet if package parquet is
+// imported.
 func (t *Table) Write(w io.Writer, format string) error {
 	write, known := tableFormats[format]
 	if !known {
-		return fmt.Errorf("unknown table format %q: use one of %s", format, strings.Join(TableFormats(), ", "))
+		return fmt.Errorf("unknown table format %q: use one of %s", format, strings.Join(slices.Sorted(maps.Keys(tableFormats)), ", "))
 	}
 	return write(t, w)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -36,10 +37,7 @@ func (v *Events) Err() error { return v.err }
 func (v *Events) Begin(plan Plan) {
 	path := filepath.Join(plan.Dir, eventsFile)
 	var all bytes.Buffer
-	now, last := time.Now(), 0.0
-	if n := len(plan.History.Epochs); n > 0 {
-		last = plan.History.Epochs[n-1].Seconds
-	}
+	now, last := time.Now(), lastOf(plan.History.Epochs).Seconds
 	writeEvent(&all, now, 0, protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), "brain.Event:2"))
 	for _, e := range plan.History.Epochs {
 		writeEvent(&all, now.Add(time.Duration((e.Seconds-last)*float64(time.Second))), e.Step, scalars(e))
@@ -96,9 +94,7 @@ func scalars(e Epoch) []byte {
 	}
 	add("learning_rate", e.LearningRate)
 	parts := map[string]Measures{"train": e.Train, "validation": e.Validation}
-	for name, measures := range e.Measured {
-		parts[name] = measures
-	}
+	maps.Copy(parts, e.Measured)
 	for name, measures := range parts {
 		for key, x := range measures {
 			add(name+"/"+key, x)

@@ -75,7 +75,7 @@ func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
 	before, cancel := context.WithCancel(context.Background())
 	cancel()
 	run, err := Train(before, e, set, dir, Quiet)
-	if begun := new(Interruption); errors.As(err, &begun) {
+	if errors.As(err, new(*Interruption)) {
 		err = nil
 	}
 	return run, err
@@ -85,8 +85,7 @@ func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
 // run needs no writing. It returns nil if the run is not finished, or if the directory could not be
 // claimed for another reason.
 func finishedThere(dir string, e Experiment, unclaimed error) *Run {
-	var unwritable *file.WriteError
-	if !errors.As(unclaimed, &unwritable) || errors.Is(unclaimed, file.ErrLost) {
+	if !errors.As(unclaimed, new(*file.WriteError)) || errors.Is(unclaimed, file.ErrLost) {
 		return nil
 	}
 	run, err := Open(dir)

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -288,19 +287,8 @@ func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Re
 	}
 	return t.climb(dir, func(jobs []Job) error {
 		sets := t.sets(jobs[0].Experiment)
-		for {
-			elsewhere, err := takeTurns(ctx, len(jobs), func(i int) (bool, error) {
-				return jobs[i].moveUp(ctx, sets, recorders)
-			})
-			if elsewhere == 0 || err != nil {
-				return err
-			}
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Second):
-			}
-		}
+		_, err := takeTurns(ctx, len(jobs), true, func(i int) (bool, error) { return jobs[i].moveUp(ctx, sets, recorders) })
+		return err
 	})
 }
 

@@ -74,19 +74,22 @@ func (e *WriteError) Unwrap() error { return e.Err }
 
 // withoutPaths removes file names, such as the temporary file's, from an error.
 func withoutPaths(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		return fmt.Errorf("%s: %w", path.Op, path.Err)
-	case errors.As(err, &link):
+	}
+	if link, is := errors.AsType[*os.LinkError](err); is {
 		return fmt.Errorf("%s: %w", link.Op, link.Err)
 	}
 	return err
 }
 
+// asideOf returns a unique name of a temporary file, whose Leftover is name.
+func asideOf(name string) string {
+	return name + "." + strconv.FormatUint(rand.Uint64(), 10) + temporary
+}
+
 func writeAside(root *os.Root, name string, b []byte) error {
-	aside := name + "." + strconv.FormatUint(rand.Uint64(), 10) + temporary
+	aside := asideOf(name)
 	f, err := root.OpenFile(aside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -153,16 +151,12 @@ func (l lease) writeAside(root *os.Root) (aside string, text []byte, err error) 
 	if text, err = json.Marshal(l); err != nil {
 		return "", nil, err
 	}
-	aside = leaseAside()
+	aside = asideOf(LeaseFile)
 	if err := root.WriteFile(aside, text, 0o644); err != nil {
 		_ = root.Remove(aside) // report the first error
 		return "", nil, err
 	}
 	return aside, text, nil
-}
-
-func leaseAside() string {
-	return LeaseFile + "." + strconv.FormatUint(mathrand.Uint64(), 10) + temporary
 }
 
 // take makes l the lease of a directory, whose path identifies it in the watch. An existing lease of
@@ -186,7 +180,7 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 	}
 	// Only one of several programs that see an expired lease renames it. A late program may rename
 	// the new lease of the first one instead, and then puts it back.
-	aside := leaseAside()
+	aside := asideOf(LeaseFile)
 	if err := root.Rename(LeaseFile, aside); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return ErrLocked

@@ -12,7 +12,6 @@ import (
 	"context"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -235,10 +234,7 @@ func read(dir, name string) (m Machine, err error) {
 	return m, nil
 }
 
-func sum(b []byte) string {
-	hash := sha256.Sum256(b)
-	return hex.EncodeToString(hash[:])
-}
+func sum(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 func size(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
@@ -293,7 +289,7 @@ func download(ctx context.Context) (string, error) {
 	if decode := json.NewDecoder(bytes.NewReader(out)).Decode(&of); decode == nil && of.Error != "" {
 		return "", errors.New(of.Error)
 	}
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
 		return "", fmt.Errorf("go mod download: %s", bytes.TrimSpace(exit.Stderr))
 	}
 	if err == nil && of.Dir == "" {

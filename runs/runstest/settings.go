@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -172,19 +172,6 @@ func (f Case[E, M]) hash(t *testing.T) {
 	})
 }
 
-// settings returns the values in a TOML table and its subtables by their full names.
-func settings(prefix string, table map[string]any) map[string]any {
-	all := map[string]any{}
-	for key, value := range table {
-		if within, is := value.(map[string]any); is {
-			maps.Copy(all, settings(prefix+key+".", within))
-		} else {
-			all[prefix+key] = value
-		}
-	}
-	return all
-}
-
 func with(t *testing.T, text []byte, name string, value any) []byte {
 	t.Helper()
 	root := map[string]any{}
@@ -220,7 +207,7 @@ func (f Case[E, M]) unread(t *testing.T) {
 	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) { enumerations[name] = enumerated(v.Type()) })
 	table := map[string]any{}
 	must[any](t)(runs.DecodeTOML(text, &table))
-	for name, value := range settings("", table) {
+	for name, value := range names.Flat("", table) {
 		table, key := name[:strings.LastIndex(name, ".")+1], name[strings.LastIndex(name, ".")+1:]
 		for _, misspelt := range []string{key + "x", strings.ToUpper(key)} {
 			refused(table+misspelt, value, strconv.Quote(table+misspelt), fmt.Sprintf("did you mean %q", name))
@@ -228,6 +215,11 @@ func (f Case[E, M]) unread(t *testing.T) {
 		if _, is := value.(float64); is {
 			refused(name, math.NaN(), name+" = nan", "give a finite number")
 			refused(name, math.Inf(-1), name+" = -inf", "give a finite number")
+		}
+		if numbers, is := value.([]any); is && len(numbers) > 0 {
+			if _, is := numbers[0].(float64); is {
+				refused(name, []float64{0.5, math.NaN()}, name+" = [0.5, nan]", "give a finite number")
+			}
 		}
 		if _, isText := value.(string); isText && enumerations[name] != nil {
 			says := []string{`"nosuch"`}

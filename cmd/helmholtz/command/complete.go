@@ -107,38 +107,34 @@ func completeTOML(*cobra.Command, []string, string) ([]cobra.Completion, cobra.S
 const deepestCompletion, mostCompletions = 4, 500
 
 // completeRuns completes the directories of runs and of several seeds, and completeSweeps the directories of sweeps.
-var completeRuns, completeSweeps = directoriesWith("experiment.toml", "seeds.json"), directoriesWith("sweep.toml")
-
-func directoriesWith(files ...string) cobra.CompletionFunc {
-	return func(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return completeDirectories(written, files)
-	}
-}
+var completeRuns, completeSweeps = completeDirectories("experiment.toml", "seeds.json"), completeDirectories("sweep.toml")
 
 // completeDirectories completes directories that contain one of the files. It searches below the typed folder, or
 // below runs if no folder is typed. If there are none, it completes all folders.
-func completeDirectories(written string, files []string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	root := filepath.Dir(written)
-	if !strings.Contains(written, string(filepath.Separator)) {
-		root = "runs"
-	}
-	var found []cobra.Completion
-	_ = filepath.WalkDir(runs.Followed(root), func(path string, entry fs.DirEntry, err error) error {
-		depth := strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator))
-		switch {
-		case err != nil || len(found) >= mostCompletions:
-			return fs.SkipAll
-		case entry.IsDir() && depth > deepestCompletion:
-			return fs.SkipDir
-		case slices.Contains(files, entry.Name()):
-			if dir := filepath.Dir(path); strings.HasPrefix(dir, written) {
-				found = append(found, dir)
-			}
+func completeDirectories(files ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		root := filepath.Dir(written)
+		if !strings.Contains(written, string(filepath.Separator)) {
+			root = "runs"
 		}
-		return nil
-	})
-	if len(found) == 0 {
-		return nil, cobra.ShellCompDirectiveFilterDirs
+		var found []cobra.Completion
+		_ = filepath.WalkDir(runs.Followed(root), func(path string, entry fs.DirEntry, err error) error {
+			depth := strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator))
+			switch {
+			case err != nil || len(found) >= mostCompletions:
+				return fs.SkipAll
+			case entry.IsDir() && depth > deepestCompletion:
+				return fs.SkipDir
+			case slices.Contains(files, entry.Name()):
+				if dir := filepath.Dir(path); strings.HasPrefix(dir, written) {
+					found = append(found, dir)
+				}
+			}
+			return nil
+		})
+		if len(found) == 0 {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		}
+		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-	return found, cobra.ShellCompDirectiveNoFileComp
 }

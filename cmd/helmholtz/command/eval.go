@@ -176,7 +176,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 		o.Parts = filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Header().Seed))
 	}
 	evaluation, err := how.Evaluate(ctx, o)
-	if unused := new(runs.OptionError); errors.As(err, &unused) {
+	if unused, is := errors.AsType[*runs.OptionError](err); is {
 		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
 	}
 	return evaluated{run, x, evaluation}, how.Named, err
@@ -189,8 +189,7 @@ func (x *estimate) evalShare(ctx context.Context, c *cobra.Command, seeds *runs.
 	left := 0
 	for _, run := range seeds.Runs {
 		_, _, err := x.evaluate(ctx, c, run, o)
-		var unfinished *runs.UnfinishedError
-		if errors.As(err, &unfinished) {
+		if unfinished, is := errors.AsType[*runs.UnfinishedError](err); is {
 			left += unfinished.Left
 		} else if err != nil {
 			return err

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	var use *usageError
+	use, misused := errors.AsType[*usageError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "helmholtz: interrupted")
@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errPreempted):
 		fmt.Fprintf(stderr, "helmholtz: %v\n", err)
 		return exitRequeue
-	case errors.As(err, &use):
+	case misused:
 		fmt.Fprintf(stderr, "helmholtz: %v\nSee %s --help.\n", err, use.command)
 		return exitUsage
 	}

@@ -134,6 +134,8 @@ func (m *mixture) Drawings() []runs.Drawing {
 			sheet.Values = append(sheet.Values, image)
 		}
 		return runs.Sheet(sheet, nil)
+	}}, runs.Drawing{Kind: "rows", Uses: []string{"split"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: s.Rows.Floats()[:s.N]}, nil)
 	}})
 }
 
@@ -193,6 +195,7 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		t.Errorf("compare says %q", out)
 	}
 	succeed(t, "sample", one, "--n", "4", "--seed", "3", "--out", image)
+	succeed(t, "sample", one, "--kind", "rows", "--split", "train", "--n", "4", "--out", image)
 	if out := succeed(t, "plot", one, two, "--out", here); !strings.Contains(out, "one-samples.png") || !strings.Contains(out, "curves.png") {
 		t.Errorf("plot draws %q", out)
 	}
@@ -225,7 +228,9 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		"write family = \"mixture\"":                                        {"train", "mixture", "--config", meanField(t, "noisy-or")},
 		" is a run of another family, mixture of 4, η = 0.25":               append([]string{"train", "--from", one, "--layers", "3"}, data...),
 		"--log-z2: a mixture of Bernoulli units does not use it":            {"eval", one, "--log-z2", "10"},
-		"--kind layers: a mixture of Bernoulli units draws means":           {"sample", one, "--kind", "layers"},
+		"--kind layers: a mixture of Bernoulli units draws means, rows;":    {"sample", one, "--kind", "layers"},
+		"did you mean \"rows\"?":                                            {"sample", one, "--kind", "row"},
+		"--split has no effect without --kind rows":                         {"sample", one, "--split", "train"},
 		"--gibbs: a mixture of Bernoulli units does not use it":             {"sample", one, "--gibbs", "3"},
 		"is not evaluated with importance samples":                          {"bench", "eval", one},
 		"a mixture of Bernoulli units, which fills in no images":            {"inpaint", one, "--mask", "left"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -59,7 +60,7 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 			for _, d := range all {
 				kinds = append(kinds, d.Kind)
 			}
-			return d, misuse(c, "--kind %s: %s draws %s; give one of these, or omit it", kind, who, strings.Join(kinds, ", "))
+			return d, misuse(c, "--kind %s: %s draws %s; give one of these, or omit it%s", kind, who, strings.Join(kinds, ", "), names.Meant(kind, kinds...))
 		}
 		d = all[i]
 	}

@@ -64,7 +64,8 @@ before the expected values are drawn.`,
 	f := c.Flags()
 	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
-	choiceFlag(f, &kind, "kind", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
+	f.StringVar(&kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
+	takes(f, "kind", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
 	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &which)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
@@ -73,8 +74,7 @@ before the expected values are drawn.`,
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseIdle(c, slices.Contains([]string{"reconstructions", "completions", "posterior"}, kind), "--kind reconstructions, completions or posterior", "split"),
-			refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
+		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
 			return err
 		}
 		return eachRun(args[0], out, func(dir, out string) error {
@@ -91,12 +91,8 @@ before the expected values are drawn.`,
 				return runs.Lacks(run, "plays no music")
 			}
 			kind := kind
-			switch {
-			case c.Flags().Changed("kind"):
-			case table:
+			if kind == "" && table {
 				kind = drawsOf(model, chain.Sweeps)
-			default:
-				kind = "" // the usual one of the family
 			}
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {

@@ -76,7 +76,7 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 		return nil, "", misuse(c, "%w", err)
 	}
 	if out == "" {
-		out = filepath.Join("runs", strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
+		out = filepath.Join("runs", nameOf(path))
 	}
 	return s, out, nil
 }
