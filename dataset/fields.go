@@ -5,27 +5,30 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
+	"strings"
 )
 
 // WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set.
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
 // most probable that all units of the column are 0. A range is written as in Column.Values, and
-// ReadRows reads it again. WriteCSV returns an error for a set without columns, for rows that do not
-// fit the columns or hold NaN, and for draws of categorical columns with no category or several.
+// ReadRows reads it again. Rows of a set without columns become lines of their numbers, without a
+// header. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
+// and for draws of categorical columns with no category or several.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
-	if s.columns == nil && s.spec.Shape != "" {
-		return fmt.Errorf("the rows of %s are images, and have no columns, because of shape = %q (--shape): write images, or open a table without shape", s.Name(), s.spec.Shape)
-	}
-	if s.columns == nil {
-		return fmt.Errorf("%s is not a table, and has no columns: write images", s.Name())
+	if s.train.Lengths != nil {
+		return fmt.Errorf("the rows of %s are sequences, not rows of a table: write a picture", s.Name())
 	}
 	if rows.Shape != s.Shape() {
 		return fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
 	}
 	if err := rows.Check(); err != nil {
 		return err
+	}
+	if s.columns == nil {
+		return s.writeNumbers(csv.NewWriter(w), rows)
 	}
 	columns, largest := s.Columns(), cmp.Or(s.spec.Largest, 1)
 	bits := s.train.Reals == nil && isBinary(s.train.Values)
@@ -59,7 +62,8 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 			if c.Units > 0 {
 				units := row[c.First : c.First+c.Units]
 				if c.Kind == RealColumn && c.Values == nil {
-					units = []float64{units[0] * largest}
+					fields = append(fields, s.numberOf(c.First, units[0]*largest))
+					continue
 				}
 				fields = append(fields, c.field(units))
 			}
@@ -105,6 +109,37 @@ func (c Column) checkDraws(rows [][]float64) error {
 		len(rows), none, c.Name, several)
 }
 
+// writeNumbers writes a line for each row, with the scale of the file.
+func (s *Set) writeNumbers(table *csv.Writer, rows Sheet) error {
+	for _, row := range s.Original(rows).Values {
+		var fields []string
+		for i, v := range row {
+			if v *= cmp.Or(s.spec.Largest, 1); s.spins {
+				v = 2*v - 1
+			}
+			fields = append(fields, s.numberOf(i, v))
+		}
+		if err := table.Write(fields); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
+}
+
+// numberOf writes a number of a unit: with the digits that a float32 needs or, if the set is standardised, to a
+// millionth of the standard deviation.
+func (s *Set) numberOf(unit int, x float64) string {
+	if s.scalings == nil || s.scalings[unit] == (scaling{0, 1}) {
+		return number(x)
+	}
+	decimals := 6 - int(math.Floor(math.Log10(s.scalings[unit].SD)))
+	if decimals < 1 || decimals > 20 {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', decimals, 64), "0"), ".")
+}
+
 // number writes a number with the digits that a float32 needs.
 func number(x float64) string {
 	text := strconv.FormatFloat(x, 'f', -1, 32)
@@ -115,9 +150,6 @@ func number(x float64) string {
 }
 
 func (c Column) field(units []float64) string {
-	if c.Kind == RealColumn && c.Values == nil {
-		return number(units[0])
-	}
 	name := func(k int) string {
 		if k < len(c.Values) {
 			return c.Values[k]

@@ -45,10 +45,37 @@ func TestWriteCSV(t *testing.T) {
 			t.Errorf("the field of %v is %q, want %q", units, got, want)
 		}
 	}
-	if err := opened(t, Spec{Name: "3by3"}).WriteCSV(os.Stdout, Sheet{}); err == nil {
-		t.Error("images are written as a table")
+	wantError(t, opened(t, Spec{Name: "glyphs", Subset: 10}).WriteCSV(os.Stdout, sheet), "but the rows of glyphs have shape")
+	wantError(t, opened(t, Spec{Name: "voices"}).WriteCSV(os.Stdout, Sheet{}), "are sequences")
+}
+
+// Rows without columns are written with the scale of the file, and are read again as they were.
+func TestWriteCSVOfNumbers(t *testing.T) {
+	for name, text := range map[string]string{"numbers": "1,0,1\n1,1,0\n0,0,1\n", "spins": "1,-1,1\n1,1,-1\n-1,-1,1\n", "largest": "8,0,4\n2,16,0\n0,4,6\n"} {
+		of := Spec{Name: written(t, name+".csv", text), Shape: "1x3", Validation: new(0)}
+		if name == "largest" {
+			of.Binarization, of.Largest = Real, 16
+		}
+		of.Test = twin(t, of.Name)
+		set := opened(t, of)
+		var b strings.Builder
+		if err := set.WriteCSV(&b, Sheet{set.Shape(), set.Train().Floats()}); err != nil || b.String() != text {
+			t.Errorf("%s: written is %q, want %q, %v", name, &b, text, err)
+		}
 	}
-	wantError(t, opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Shape: "2x4"}).WriteCSV(os.Stdout, Sheet{}), `because of shape = "2x4"`, "without shape")
+}
+
+// Numbers of a standardised set are written to a millionth of their standard deviation.
+func TestWriteCSVKeepsLargeNumbers(t *testing.T) {
+	text := "time\n1700000000.5\n1700100000.5\n1700300000.5\n1700200000.5\n"
+	of := Spec{Name: written(t, "times.csv", text), Binarization: Real, Standardize: true, Validation: new(0)}
+	of.Test = twin(t, of.Name)
+	set := opened(t, of)
+	draw := (1700123456.7 - set.scalings[0].Mean) / set.scalings[0].SD
+	var b strings.Builder
+	if err := set.WriteCSV(&b, Sheet{set.Shape(), [][]float64{{draw}}}); err != nil || b.String() != "time\n1700123456.7\n" {
+		t.Errorf("written is %q, %v", &b, err)
+	}
 }
 
 // A written table of 0 and 1, or of spins, is read as the rows that it was written from, and probabilities become

@@ -39,9 +39,9 @@ figure.
 With --out FILE.gif, an animation shows the samples at the epochs that the run has kept (see
 train --keep) and at its last epoch, all from the same random numbers.
 
-With --out FILE.csv, samples of a set with columns, such as a table, are written by
-column: draws, if the model has them, or means and most probable values with --kind means
-or with --gibbs on p*.
+With --out FILE.csv, samples are written as rows of numbers, of a table by column: draws, if
+the model has them, or means and most probable values with --kind means or with --gibbs on
+p*.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
 it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
@@ -62,7 +62,7 @@ before the expected values are drawn.`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for the columns of a set", append(slices.Clone(formats), "gif", "csv")...)
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for rows of numbers", append(slices.Clone(formats), "gif", "csv")...)
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	f.StringVar(&kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
 	takes(f, "kind", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
