@@ -7,6 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // RNNRBM is an RNN-RBM of D visible, H hidden and R recurrent units. Given the past, step t is a restricted
@@ -248,7 +249,7 @@ func (m *RNNRBM) pseudo(f frames, s biases) []float64 {
 			copy(other, x)
 			kernels.AddMultiple(other, 1-2*v, kernels.Row(m.w, j))
 			change := float64(1-2*v)*float64(kernels.Row(s.b, i)[j]) + here - kernels.Score(other, off) // of log p when the unit flips
-			logP[i] -= math.Log1p(math.Exp(change))
+			logP[i] -= statistics.Softplus(change)
 		}
 	}
 	return logP
