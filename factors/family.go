@@ -43,7 +43,7 @@ var PPCA = started(runs.Family[PPCASettings, *Model]{
 	},
 	Batch: func(s *PPCASettings) *int { return &s.BatchSize },
 	Check: func(e PPCAExperiment, set *dataset.Set) error {
-		return check(e.Dataset.Binarization, set, e.Settings.Components, true, true)
+		return check(e.Dataset.Binarization, set, e.Settings.Components, true, false)
 	},
 	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows, true)
@@ -177,13 +177,13 @@ func stepsRow(rows *int) runs.Hyperparameter {
 	return row
 }
 
-func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepConstant bool) error {
+func check(b dataset.Binarization, set *dataset.Set, factors int, shared, dropConstant bool) error {
 	if err := checkDensity(b); err != nil {
 		return err
 	}
 	rows := set.Train()
 	_, variance := meanOf(rows.Floats())
-	if err := checkData(rows.Rows, factors, variance, shared, keepConstant); err != nil {
+	if err := checkData(rows.Rows, factors, variance, shared, dropConstant); err != nil {
 		return err
 	}
 	return checkMemory(rows, factors)
