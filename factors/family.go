@@ -62,7 +62,7 @@ var PPCA = started(runs.Family[PPCASettings, *Model]{
 		return before, nil
 	},
 	Validate: func(_ context.Context, _ PPCAExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value}, nil
+		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value}, nil
 	},
 }, start[PPCASettings, *Model]{
 	numbers: func(s PPCASettings, d float64) float64 { return float64(s.Components) * d },
@@ -133,7 +133,7 @@ var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 		return before, err
 	},
 	Validate: func(_ context.Context, _ FactorAnalysisExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
+		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
 	},
 }, start[FactorAnalysisSettings, *Model]{
 	numbers: func(s FactorAnalysisSettings, d float64) float64 { return float64(s.Factors) * d },
@@ -215,7 +215,7 @@ func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	if shared {
 		m.share()
 	}
-	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.EstimateOf(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
 func (m *Model) beginOn(rows [][]float64, seed uint64) error {

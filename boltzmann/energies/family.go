@@ -148,8 +148,7 @@ func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split)
 	if k.real || k.missing != nil {
 		return runs.Baseline{}
 	}
-	line := factorized.Bernoulli(set.Train(), rows)
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return factorized.Bernoulli(set.Train(), rows)
 }
 
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {

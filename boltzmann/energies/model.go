@@ -13,7 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -172,11 +171,12 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	if err != nil {
 		return nil, err
 	}
-	value, se := statistics.MeanAndErrorOf(logP)
+	mean := runs.EstimateOf(logP)
 	if m.given {
-		return runs.Estimates{runs.LogP.Key: {Value: value, SE: se}}, nil
+		return runs.Estimates{runs.LogP.Key: mean}, nil
 	}
-	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, runs.LogZ.Key: logZ}, nil
+	mean.SE = math.Hypot(mean.SE, logZ.SE)
+	return runs.Estimates{runs.LogP.Key: mean, runs.LogZ.Key: logZ}, nil
 }
 
 // CountSamples describes n chains of AIS, or returns "" if log Z is exact.
