@@ -157,7 +157,7 @@ func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 // Drawings returns three drawings: points in the plane of the sources, points with noise orthogonal to it, and the
 // column of the mixing matrix for each source.
 func (m *Independent) Drawings() []runs.Drawing {
-	return runs.Drawings(append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(append(runs.Samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)
 	}})...)
 }

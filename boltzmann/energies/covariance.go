@@ -280,7 +280,7 @@ func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool
 	}
 	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
 	for r, x := range rows {
-		to, m := doubles(kernels.Row(end, r)), doubles(kernels.Row(momenta, r))
+		to, m := kernels.Doubles(kernels.Row(end, r)), kernels.Doubles(kernels.Row(momenta, r))
 		accepted[r] = decide(before[r], e.FreeEnergy(to)+floats.Dot(m, m)/2, x, to, draws[r])
 	}
 	return accepted

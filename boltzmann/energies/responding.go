@@ -123,7 +123,7 @@ func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []
 	}
 	p.addField(inputs, h)
 	for r, x := range rows {
-		v := doubles(kernels.Row(inputs, r))
+		v := kernels.Doubles(kernels.Row(inputs, r))
 		switch {
 		case !means:
 			e.draw(v, draws[r])
