@@ -250,20 +250,11 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if err := memory.Check(names.Count(chains, "chain")+" for each row", float64(chains)*float64(rows.Rows)*chainBytes(m.shape.Units()), "use fewer"); err != nil {
 			return dataset.Inpainting{}, err
 		}
-		x := m.read(rows)
-		p := dataset.Inpainting{
-			Originals: rows.Masked(m.shape, mask, func(r, i int) float64 { return x[r][i] }),
-			Corrupted: rows.Masked(m.shape, mask, func(int, int) float64 { return 0.5 }),
-		}
-		for chain := range chains {
+		return rows.Inpaint(ctx, m.shape, mask, m.read(rows), chains, func(chain int) [][]float64 {
 			states := m.read(rows)
 			m.withSeed(seed).run(ctx, states, c.Sweeps, inverted(mask), philox.Clamp, chain*rows.Rows)
-			p.Images = append(p.Images, rows.Masked(m.shape, mask, func(r, i int) float64 { return states[r][i] }))
-			if progress != nil {
-				progress(float64(chain+1) / float64(chains))
-			}
-		}
-		return p, ctx.Err()
+			return states
+		}, progress)
 	}}
 }
 

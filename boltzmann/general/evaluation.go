@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -35,8 +34,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	for _, b := range m.biases() {
 		start += statistics.Softplus(b)
 	}
-	var mutex sync.Mutex
-	done := 0
+	done := work.Meter(progress, chains)
 	work.Parallel(chains, func(chain int) {
 		x, c := make([]float64, m.units()), philox.Counter{Purpose: philox.Anneal, Datum: uint32(chain)}
 		logs[chain] = start
@@ -47,12 +45,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 				logs[chain] += on * floats.Dot(m.row(i), x) / 2 / annealingSteps
 			}
 		}
-		if progress != nil {
-			mutex.Lock()
-			done++
-			progress(float64(done) / float64(chains))
-			mutex.Unlock()
-		}
+		done(1)
 	})
 	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
 }
