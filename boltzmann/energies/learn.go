@@ -208,7 +208,7 @@ func (m *Model) objective(x []float64, energy float64, probes, row, step int) (s
 		}
 		return sum
 	}
-	e, slope, other := m.energy.(Sloped), make([]float64, len(x)), make([]float64, len(x))
+	e, slope, other := m.energy.(sloped), make([]float64, len(x)), make([]float64, len(x))
 	e.Slope(slope, x)
 	sum = floats.Dot(slope, slope) / 2
 	const δ = 1e-4

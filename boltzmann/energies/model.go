@@ -1,6 +1,7 @@
 package energies
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -21,7 +22,7 @@ import (
 // change it.
 type Model struct {
 	shape   dataset.Shape
-	energy  Energy
+	energy  energy
 	free    []int // the units whose distribution is modelled
 	given   bool  // whether the other units are given
 	scaling *scaling
@@ -108,7 +109,7 @@ func (m *Model) logScale() float64 {
 
 // LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
 // before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact, with
-// standard error 0, if Energy.LogZ can compute it. Otherwise AIS estimates it with the given number of chains, at
+// standard error 0, if it is a sum over few states. Otherwise AIS estimates it with the given number of chains, at
 // least 2, and seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the
 // returned log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done, or of the rows
 // if log Z is exact.
@@ -123,9 +124,9 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 			return nil, logZ, false, err
 		}
 		if r == 0 || m.given {
-			logZ = runs.Estimate{}
-			logZ.Value, exact = m.energy.LogZ(row)
-			if !exact {
+			if exact = m.energy.exact(); exact {
+				logZ = runs.Estimate{Value: m.energy.LogZ(row)}
+			} else {
 				part := progress
 				if m.given && progress != nil {
 					part = func(done float64) { progress((float64(r) + done) / float64(len(x))) }
@@ -181,7 +182,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 
 // CountSamples describes n chains of AIS, or returns "" if log Z is exact.
 func (m *Model) CountSamples(n int) string {
-	if of, is := m.energy.(interface{ exact() bool }); is && of.exact() {
+	if m.energy.exact() {
 		return ""
 	}
 	if m.given {
@@ -193,10 +194,7 @@ func (m *Model) CountSamples(n int) string {
 // LogPOfRows returns log p of each row of o.Rows in nats, as LogP computes it with o.Samples chains of AIS, by default
 // 100. It also says how: "exact", or "by AIS" with the number of chains, which makes log p too high in expectation.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	chains := o.Samples
-	if chains == 0 {
-		chains = 100
-	}
+	chains := cmp.Or(o.Samples, 100)
 	logP, _, exact, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
 	if exact {
 		return logP, "exact", err
