@@ -54,22 +54,14 @@ func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][
 	})
 }
 
-// filters returns the first n columns as images. Each image is scaled so that 0 is grey, and its largest
-// absolute value is black or white.
+// filters returns the first n columns as images.
 func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
-	sheet := dataset.Sheet{Shape: shape}
+	var filters [][]float64
 	_, q := columns.Dims()
 	for k := range min(n, q) {
-		image, most := mat.Col(nil, k, columns), 0.0
-		for _, v := range image {
-			most = max(most, math.Abs(v))
-		}
-		for i, v := range image {
-			image[i] = 0.5 + v*inverse(most)/2
-		}
-		sheet.Values = append(sheet.Values, image)
+		filters = append(filters, mat.Col(nil, k, columns))
 	}
-	return sheet
+	return dataset.Filters(shape, filters)
 }
 
 // CountSamples returns "": estimates draw no samples.

@@ -8,8 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -301,24 +299,19 @@ func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) 
 	return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: states}, ctx.Err())
 }
 
-// filters returns the first n filters as images. The images have the shape of the rows if shape is zero. In each image
-// 0 is grey, and the value farthest from 0 is black or white.
+// filters returns the first n filters as images. The images have the shape of the rows if shape is zero.
 func (m *Model) filters(shape dataset.Shape, all [][]float64, n int) dataset.Sheet {
 	if shape == (dataset.Shape{}) {
 		shape = m.shape
 	}
-	sheet := dataset.Sheet{Shape: shape}
-	for _, filter := range all[:min(n, len(all))] {
-		image := slices.Clone(filter)
-		if m.scaling != nil {
-			clear(image)
-			times(image, m.scaling.m(), filter)
-		}
-		if most := floats.Norm(image, math.Inf(1)); most > 0 {
-			floats.Scale(0.5/most, image)
-		}
-		floats.AddConst(0.5, image)
-		sheet.Values = append(sheet.Values, image)
+	all = all[:min(n, len(all))]
+	if m.scaling == nil {
+		return dataset.Filters(shape, all)
 	}
-	return sheet
+	images := make([][]float64, len(all))
+	for k, filter := range all {
+		images[k] = make([]float64, len(filter))
+		times(images[k], m.scaling.m(), filter)
+	}
+	return dataset.Filters(shape, images)
 }
