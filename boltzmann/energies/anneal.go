@@ -55,5 +55,5 @@ func anneal(ctx context.Context, e energy, x []float64, chains int, seed uint64,
 			progress(float64(k) / annealingSteps)
 		}
 	}
-	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
+	return boltzmann.NewLogZ(logs, annealingSteps), ctx.Err()
 }

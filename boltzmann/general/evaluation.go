@@ -47,7 +47,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 		}
 		done(1)
 	})
-	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
+	return boltzmann.NewLogZ(logs, annealingSteps), ctx.Err()
 }
 
 // bestLogZ returns log Z. It is exact if the units are enumerable, and otherwise estimated by AIS with a
@@ -57,8 +57,7 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 		return m.AIS(ctx, chains, progress)
 	}
 	logZ, err := m.LogZ()
-	exact := runs.Float(logZ)
-	return boltzmann.LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}, err
+	return boltzmann.KnownLogZ(logZ), err
 }
 
 // Evaluate measures the model on rows of a set, usually test rows. Free energies are exact, and so is log
