@@ -115,9 +115,15 @@ func (z LogZ) String() string {
 		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, z.optimism())
 }
 
-// NewLogZ combines the chains' estimates of log Z. each holds one estimate per chain, in nats; the mean of their
-// exponentials is Ẑ.
-func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ { return logZOf(each, 1, s, steps) }
+// NewLogZ combines the estimates of log Z by chains with a number of even steps. each holds one estimate per chain, in
+// nats; the mean of their exponentials is Ẑ.
+func NewLogZ(each []float64, steps int) LogZ { return logZOf(each, 1, Even(steps), steps) }
+
+// KnownLogZ returns an exact log Z.
+func KnownLogZ(logZ float64) LogZ {
+	exact := runs.Float(logZ)
+	return LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}
+}
 
 // logZOf combines the chains' estimates l of log Z. The slice each has one element per chain. With sign 1, the mean of e^l
 // estimates Z. With sign −1, the mean of e^(−l) estimates 1/Z.
@@ -152,7 +158,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a Annealing, progr
 		return m.AIS(ctx, base, a, progress)
 	}
 	logZ, err := m.ExactLogZ(ctx)
-	return LogZ{Value: runs.Float(logZ), Low: runs.Float(logZ), High: runs.Float(logZ), ESS: runs.Float(math.NaN())}, err
+	return KnownLogZ(logZ), err
 }
 
 // AIS estimates log Z by annealed importance sampling (Neal 2001; Salakhutdinov and Murray 2008). Chains start

@@ -2,13 +2,13 @@ package boltzmann
 
 import (
 	"context"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -103,18 +103,12 @@ func (w *walk) counter(chain int) philox.Counter {
 // anneal moves chains along a path. At each temperature but the first, each chain draws h given v and then v
 // given h, which leaves p_β invariant.
 func (p *path) anneal(ctx context.Context, w *walk) error {
-	var mutex sync.Mutex
-	done, all := 0, w.chains*(len(w.betas)-1)
+	done := work.Meter(w.progress, w.chains*(len(w.betas)-1))
 	inParts(w.chains, func(first, last int) {
 		a := p.walkers(w, first, last)
 		for k := 1; k < len(w.betas) && ctx.Err() == nil; k++ {
 			a.step(w, k)
-			if w.progress != nil {
-				mutex.Lock()
-				done += last - first
-				w.progress(float64(done) / float64(all))
-				mutex.Unlock()
-			}
+			done(last - first)
 		}
 	})
 	return ctx.Err()

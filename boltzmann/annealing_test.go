@@ -332,7 +332,7 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "even", "even:x", "even:0", "adaptive:99", "published:3", "even:10000000", "linear:3"} {
-		if _, err := parseSchedule(text); err == nil {
+		if err := new(AnnealingSchedule).UnmarshalText([]byte(text)); err == nil {
 			t.Errorf("%q is read as a schedule", text)
 		}
 	}

@@ -370,7 +370,7 @@ func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([
 	if len(machines) == 0 {
 		return m.exactLogP(ctx, v)
 	}
-	h := allStates(machines[0].Hidden())
+	h := kernels.States(machines[0].Hidden())
 	above, err := m.logPOn(ctx, machines[1:], h)
 	if err != nil {
 		return nil, err
@@ -398,15 +398,4 @@ func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([
 		})
 	}
 	return logs, ctx.Err()
-}
-
-// allStates returns all states of some Bernoulli units, one per row.
-func allStates(units int) kernels.Matrix {
-	states := kernels.NewMatrix(1<<units, units)
-	for s := range states.Rows {
-		for j := range units {
-			kernels.Row(states, s)[j] = float32(s >> j & 1)
-		}
-	}
-	return states
 }

@@ -143,9 +143,8 @@ func (w *products) meanField(x, y kernels.Matrix, s settling) {
 	latent, off := kernels.Cols(x, observed, w.Visible()), make([]float32, max(w.Visible(), w.Hidden()))
 	for r := range x.Rows {
 		clear(kernels.Row(latent, r))
-		copy(kernels.Row(given, r), w.HiddenBiases)
 	}
-	kernels.AddMulNN(given, kernels.Cols(x, 0, observed), kernels.Rows(w.rising, 0, observed))
+	kernels.Affine(given, kernels.Cols(x, 0, observed), kernels.Rows(w.rising, 0, observed), w.HiddenBiases)
 	up := func() {
 		for r := range y.Rows {
 			copy(kernels.Row(y, r), kernels.Row(given, r))

@@ -163,7 +163,7 @@ func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(datas
 
 // of evaluates rows like Of, for any kind of visible units, with log p(v) = −F(v) − log Z − scale. baseline returns
 // log p of rows under a factorised model of the training rows.
-func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) factorized.Line) (Evaluation, error) {
+func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) runs.Baseline) (Evaluation, error) {
 	start := time.Now()
 	own, errs, err := energies(rows)
 	if err != nil {
@@ -180,8 +180,8 @@ func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(datas
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(own)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value-runs.Float(scale), e.FreeEnergySE
-	line := baseline(set.Train(), rows)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(line.LogP), runs.Float(line.SE), !(float64(e.LogP) >= line.Limit)
+	b := baseline(set.Train(), rows)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(b.Factorized.Value), runs.Float(b.Factorized.SE), !(float64(e.LogP) >= b.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }
@@ -219,9 +219,9 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 }
 
 // baseline returns log p of rows under a factorised model of the same kind of units.
-func (m *Model) baseline(train, rows dataset.Split) factorized.Line {
+func (m *Model) baseline(train, rows dataset.Split) runs.Baseline {
 	of := m.bottom().Spec
-	return of.Visible.aspects().line(train, rows, of.Categories)
+	return of.Visible.aspects().logP(train, rows, of.Categories)
 }
 
 // WithRAISE returns the evaluation with the results of RAISE added. rows are some or all rows of the evaluation.

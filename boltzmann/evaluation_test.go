@@ -236,7 +236,7 @@ func TestFilters(t *testing.T) {
 // An estimate of log Z is printed in a line, and not with the estimate by each of its chains.
 func TestLogZIsPrintedInALine(t *testing.T) {
 	each := slices.Repeat([]float64{3, 4}, 50)
-	text := fmt.Sprint(NewLogZ(each, Published(), 14500))
+	text := fmt.Sprint(logZOf(each, 1, Published(), 14500))
 	if !strings.HasPrefix(text, "log Z 3.") || !strings.Contains(text, " of 100 chains, schedule published of 14500 steps") || strings.Contains(text, "[") {
 		t.Errorf("it is printed as %s", text)
 	}

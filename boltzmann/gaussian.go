@@ -9,7 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -231,8 +230,8 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 			scores[r] += float64(x)*float64(x)/2 - 1
 		}
 	}
-	mean, se := statistics.MeanAndErrorOf(scores)
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: mean, SE: se}, Limit: max(mean, 0) + farScore*float64(units)/2}
+	score := runs.EstimateOf(scores)
+	return runs.Baseline{Rows: rows.Name, Factorized: score, Limit: max(score.Value, 0) + farScore*float64(units)/2}
 }
 
 // farScore sets when training counts as diverged: when the score exceeds the baseline, or 0 if that is

@@ -42,28 +42,18 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
 		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, sweeps)
 	}
-	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 3)
+	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 4)
 	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", chains, split.Rows), bytes, "use fewer"); err != nil {
 		return dataset.Inpainting{}, err
 	}
-	images := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }
-	p := dataset.Inpainting{
-		Originals: images(func(r, i int) float64 { return split.At(r*len(mask) + i) }),
-		Corrupted: images(func(int, int) float64 { return 0.5 }),
-	}
 	w := newProducts(m.parameters)
-	for chain := range chains {
-		c := m.clamped(ctx, w, known, mask, chain, sweeps)
-		means := make([][]float64, split.Rows)
-		for r := range means {
-			means[r] = m.image(kernels.Row(c.visibleInputs, r))
+	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) (means [][]float64) {
+		inputs := m.clamped(ctx, w, known, mask, chain, sweeps).visibleInputs
+		for r := range inputs.Rows {
+			means = append(means, m.image(kernels.Row(inputs, r)))
 		}
-		p.Images = append(p.Images, images(func(r, i int) float64 { return means[r][i] }))
-		if progress != nil {
-			progress(float64(chain+1) / float64(chains))
-		}
-	}
-	return p, ctx.Err()
+		return means
+	}, progress)
 }
 
 // clamped runs a chain from each row of states on p(v,h|known) for a number of sweeps. Afterwards,

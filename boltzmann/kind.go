@@ -41,9 +41,9 @@ type aspects struct {
 	units     func(categories int) hiddenUnits
 	variances int          // number of variances of each visible unit
 	objective runs.Measure // for machines with these visible units
-	// line returns log p under a factorised model. score, if not nil, returns the baseline of an objective that
+	// logP returns log p under a factorised model. score, if not nil, returns the baseline of an objective that
 	// is not log p.
-	line  func(train, rows dataset.Split, categories int) factorized.Line
+	logP  func(train, rows dataset.Split, categories int) runs.Baseline
 	score func(train, rows dataset.Split) runs.Baseline
 	// reads lists the binarisations that yield states of these units. remedy explains them in the error for
 	// other binarisations.
@@ -59,7 +59,7 @@ var kinds = [...]aspects{
 	Bernoulli: {
 		units:     func(int) hiddenUnits { return bernoulli{} },
 		objective: runs.PseudoLikelihood,
-		line:      func(train, rows dataset.Split, _ int) factorized.Line { return factorized.Bernoulli(train, rows) },
+		logP:      func(train, rows dataset.Split, _ int) runs.Baseline { return factorized.Bernoulli(train, rows) },
 		reads:     []dataset.Binarization{dataset.Fixed, dataset.Drawn, dataset.Stochastic},
 		remedy:    "Bernoulli units are 0 or 1; use stochastic, where grey values are the probabilities of draws, or fixed, where they are rounded, or make the visible units gaussian",
 		pseudo:    true, tempers: true,
@@ -68,7 +68,7 @@ var kinds = [...]aspects{
 		units:     func(int) hiddenUnits { return gaussian{} },
 		variances: 1,
 		objective: runs.Score,
-		line: func(train, rows dataset.Split, _ int) factorized.Line {
+		logP: func(train, rows dataset.Split, _ int) runs.Baseline {
 			return factorized.Gaussian(train, rows, grayFloor)
 		},
 		score:  scoreBaseline,
@@ -78,7 +78,7 @@ var kinds = [...]aspects{
 	Categorical: {
 		units:     func(categories int) hiddenUnits { return categorical{each: categories} },
 		objective: runs.PseudoLikelihood,
-		line: func(train, rows dataset.Split, categories int) factorized.Line {
+		logP: func(train, rows dataset.Split, categories int) runs.Baseline {
 			variables := train.Shape.Units() / categories
 			return factorized.Categorical(train, rows, slices.Repeat([]factorized.Variable{{Units: categories}}, variables))
 		},
@@ -103,8 +103,7 @@ func (s MachineSpec) baseline(train, rows dataset.Split) runs.Baseline {
 	if of.score != nil {
 		return of.score(train, rows)
 	}
-	line := of.line(train, rows, s.Categories)
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return of.logP(train, rows, s.Categories)
 }
 
 // data returns the visible units if they are discrete, and reports whether they are.

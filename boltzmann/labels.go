@@ -367,8 +367,7 @@ func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	if len(logs) == 0 {
 		return runs.Baseline{}
 	}
-	mean, se := statistics.MeanAndErrorOf(logs)
-	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.Estimate{Value: mean, SE: se}, Limit: labelLimit(classes)}
+	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.EstimateOf(logs), Limit: labelLimit(classes)}
 }
 
 // labelLimit returns the log p(y|v) below which training has diverged: ten times log p(y) of a uniform guess.

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -274,12 +275,7 @@ func (m Method) Discriminative(w float64) Method { m.spec.Discriminative = w; re
 func (m Method) MeanField(sweeps int) Method { m.spec.MeanField = sweeps; return m }
 
 // settling returns when mean field ends in training.
-func (s MethodSpec) settling() settling {
-	if s.MeanField == 0 {
-		return settling{10, 1e-3}
-	}
-	return settling{s.MeanField, 1e-3}
-}
+func (s MethodSpec) settling() settling { return settling{cmp.Or(s.MeanField, 10), 1e-3} }
 
 // MaxNorm sets the largest norm (Σ_i W_ij²)^½ of the weights of a hidden unit. Whenever a step makes them
 // longer, they are shortened to this norm (Srebro and Shraibman 2005). 0, the default, sets no limit.

@@ -164,17 +164,11 @@ func (m *Model) Filters(n int) (dataset.Sheet, error) {
 	if n < 1 || n > w.Cols {
 		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, w.Cols)
 	}
-	sheet := dataset.Sheet{Shape: m.shape}
-	for j := range n {
-		most := float32(math.SmallestNonzeroFloat32)
-		for i := range w.Rows {
-			most = max(most, kernels.Row(w, i)[j], -kernels.Row(w, i)[j])
+	filters := make([][]float64, n)
+	for i := range w.Rows {
+		for j := range filters {
+			filters[j] = append(filters[j], float64(kernels.Row(w, i)[j]))
 		}
-		var image []float64
-		for i := range w.Rows {
-			image = append(image, float64(0.5+kernels.Row(w, i)[j]/most/2))
-		}
-		sheet.Values = append(sheet.Values, image)
 	}
-	return sheet, nil
+	return dataset.Filters(m.shape, filters), nil
 }

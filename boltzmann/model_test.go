@@ -35,10 +35,7 @@ func randomModel(t *testing.T, visible, hidden int) *Model {
 // exactly is the oracle of a model.
 func exactly(m *Model) *oracle.Machine {
 	p := m.parameters
-	parameters := make([]float64, len(p.Flat))
-	for k, value := range p.Flat {
-		parameters[k] = float64(value)
-	}
+	parameters := wide(p)
 	states := oracle.Binary(p.Visible() - p.Spec.Classes)
 	if each := p.Spec.Categories; each > 0 {
 		states = oracle.Categorical((p.Visible()-p.Spec.Classes)/each, each)

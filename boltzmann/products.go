@@ -94,10 +94,7 @@ func (w *products) complete() {
 // up writes the inputs of the hidden units for each row v of visible states: c + Wᵀv, or c + Wᵀ(v/σ²) for
 // Gaussian visible units.
 func (w *products) up(inputs, visible kernels.Matrix) {
-	for r := range inputs.Rows {
-		copy(kernels.Row(inputs, r), w.HiddenBiases)
-	}
-	kernels.AddMulNN(inputs, visible, w.rising)
+	kernels.Affine(inputs, visible, w.rising, w.HiddenBiases)
 }
 
 // down writes the inputs b + Wh of the visible units for each row h of hidden states. For Gaussian units, the

@@ -24,8 +24,8 @@ type flipped struct {
 // flip writes the k states v′ of row r into the chains, and the negated means of the hidden units given each
 // v′. v holds the visible units of row r, and inputs the inputs of its hidden units. flip reads and writes
 // only the chains that belong to this row.
-func (t *trainer) flip(r int, v, inputs []float32, at place) {
-	k, units := t.method.Steps, len(v)
+func (t *trainer) flip(r int, v, inputs []float32) {
+	k, units, at := t.method.Steps, len(v), place{key: t.key, purpose: philox.Negative, step: uint32(t.step)}
 	first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(units) >> 32)
 	off, room := make([]float32, len(inputs)), make([]float32, len(inputs))
 	copy(room, inputs)
@@ -71,9 +71,4 @@ func (t *trainer) pseudoGradient(n int) {
 	for row := range n * k {
 		kernels.AddMultiple(g.HiddenBiases, -1/float32(n), kernels.Row(t.chains.hiddenInputs, row))
 	}
-}
-
-// flips returns the place from which a step draws, for each row, the first unit to flip.
-func (t *trainer) flips() place {
-	return place{key: t.key, purpose: philox.Negative, step: uint32(t.step)}
 }

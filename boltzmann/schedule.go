@@ -50,28 +50,24 @@ func (s AnnealingSchedule) String() string {
 	return "published"
 }
 
-func parseSchedule(text string) (AnnealingSchedule, error) {
-	kind, number, numbered := strings.Cut(text, ":")
+func (s AnnealingSchedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+func (s *AnnealingSchedule) UnmarshalText(text []byte) error {
+	kind, number, numbered := strings.Cut(string(text), ":")
 	steps, err := strconv.Atoi(number)
-	s := AnnealingSchedule{steps: steps}
+	*s = AnnealingSchedule{steps: steps}
 	switch {
 	case kind == "published" && !numbered:
-		return Published(), nil
+		*s = Published()
+		return nil
 	case kind == "even" && err == nil:
 		s.spacing = even
 	case kind == "adaptive" && err == nil:
 		s.spacing = adaptive
 	default:
-		return s, fmt.Errorf("schedule %q: use published, even:N or adaptive:N, with a number N of steps, as in adaptive:1000", text)
+		return fmt.Errorf("schedule %q: use published, even:N or adaptive:N, with a number N of steps, as in adaptive:1000", text)
 	}
-	return s, s.check()
-}
-
-func (s AnnealingSchedule) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-func (s *AnnealingSchedule) UnmarshalText(text []byte) (err error) {
-	*s, err = parseSchedule(string(text))
-	return err
+	return s.check()
 }
 
 // A hundred pilot chains, which take a tenth of the steps, find an adaptive schedule.

@@ -229,7 +229,7 @@ func (t *trainer) positive(rows []int) {
 			at.draw(t.products.latent, kernels.Rows(t.chains.hidden, first, last), h)
 		case t.method.Algorithm == PseudoLikelihood:
 			for r := range v.Rows {
-				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r), t.flips())
+				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r))
 			}
 		}
 		if t.discrimination != nil {

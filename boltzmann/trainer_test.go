@@ -48,14 +48,7 @@ func training(t *testing.T, m *Model, s MethodSpec, rows dataset.Split) *trainer
 	return newTrainer(state, s, 7, rows, dataset.Fixed, func(int) []int { return order })
 }
 
-// wide are parameters in double precision.
-func wide(p *Parameters) []float64 {
-	all := make([]float64, len(p.Flat))
-	for k, value := range p.Flat {
-		all[k] = float64(value)
-	}
-	return all
-}
+func wide(p *Parameters) []float64 { return kernels.Doubles(p.Flat) }
 
 // centeredStep is the step of plain parameters that ascends the gradient of centred ones,
 // given the plain gradient. Both are laid out as Parameters.Flat.

@@ -1,12 +1,14 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Mask marks which visible units are missing. You can make your own mask as a slice.
@@ -97,9 +99,26 @@ func (m Mask) Check(shape Shape) error {
 	return nil
 }
 
-// Masked returns the rows as images of a shape, with missing(r, i) in place of each pixel i of row r that the
+// Inpaint returns the rows as images of a shape, with the pixels that the mask hides filled in once by each of a
+// number of chains. fill returns the last states of one chain for each row. originals holds the rows as the model
+// reads them. Rows of states and of originals may be longer than images. progress, which may be nil, is called with
+// the fraction of the chains done.
+func (s Split) Inpaint(ctx context.Context, shape Shape, mask Mask, originals [][]float64, chains int, fill func(chain int) [][]float64, progress func(float64)) (Inpainting, error) {
+	images := func(from [][]float64) Sheet {
+		return s.masked(shape, mask, func(r, i int) float64 { return from[r][i] })
+	}
+	done := work.Meter(progress, chains)
+	p := Inpainting{Originals: images(originals), Corrupted: s.masked(shape, mask, func(int, int) float64 { return 0.5 })}
+	for chain := range chains {
+		p.Images = append(p.Images, images(fill(chain)))
+		done(1)
+	}
+	return p, ctx.Err()
+}
+
+// masked returns the rows as images of a shape, with missing(r, i) in place of each pixel i of row r that the
 // mask hides.
-func (s Split) Masked(shape Shape, mask Mask, missing func(r, i int) float64) Sheet {
+func (s Split) masked(shape Shape, mask Mask, missing func(r, i int) float64) Sheet {
 	sheet := Sheet{Shape: shape, Values: make([][]float64, s.Rows)}
 	for r := range sheet.Values {
 		for i, x := range s.Floats(r)[0] {

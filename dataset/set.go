@@ -471,6 +471,25 @@ type Sheet struct {
 	Values [][]float64 // one image per row: the probability of each unit, in [0, 1], or the value of a Gaussian unit
 }
 
+// Filters returns filters as images of a shape. In each image 0 is grey, and the value farthest from 0 is black or
+// white.
+func Filters(shape Shape, filters [][]float64) Sheet {
+	sheet := Sheet{Shape: shape}
+	for _, filter := range filters {
+		image, most := make([]float64, len(filter)), 0.0
+		for _, v := range filter {
+			most = max(most, math.Abs(v))
+		}
+		for i, v := range filter {
+			if image[i] = 0.5; most > 0 {
+				image[i] += v / most / 2
+			}
+		}
+		sheet.Values = append(sheet.Values, image)
+	}
+	return sheet
+}
+
 // Check refuses a shape without pixels, images whose values do not match the shape, and values that are NaN.
 func (s Sheet) Check() error {
 	if err := s.Shape.Check(); err != nil {

@@ -7,8 +7,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/memory"
-	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -18,7 +16,7 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
 	}
-	all := runs.Estimates{runs.LogP.Key: estimate(m.LogP(rows.Floats()))}
+	all := runs.Estimates{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats()))}
 	if !m.shared {
 		all[heywood.Key] = runs.Estimate{Value: float64(len(m.Heywood())), SE: math.NaN()}
 	}
@@ -41,7 +39,7 @@ func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.
 // Drawings lists the images that the model draws: samples of x without and with their noise,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {
-	return runs.Drawings(append(samples(m.shape, m.Sample),
+	return runs.Drawings(append(runs.Samples(m.shape, m.Sample),
 		reconstructions(m.shape, m.Reconstruct),
 		runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			return runs.Sheet(filters(m.shape, m.w(), s.N), nil)
@@ -50,51 +48,20 @@ func (m *Model) Drawings() []runs.Drawing {
 }
 
 func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][]float64) runs.Drawing {
-	return runs.Drawing{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-		if err := runs.CheckRows(shape.Units(), s.Rows); err != nil {
-			return nil, err
-		}
-		rows, both := s.Rows.Subset(s.N, s.Seed).Floats(), dataset.Sheet{Shape: shape}
-		for r, reconstruction := range reconstruct(rows) {
-			both.Values = append(both.Values, rows[r], reconstruction)
-		}
-		return runs.Sheet(both, nil)
-	}}
+	return runs.Reconstructions(shape, func(rows dataset.Split, _ uint64) (x, means [][]float64, err error) {
+		x = rows.Floats()
+		return x, reconstruct(x), nil
+	})
 }
 
-// samples returns two drawings of sampled rows: first their means, without noise, and then the rows
-// themselves.
-func samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []runs.Drawing {
-	draw := func(kind string, of func(rows, means [][]float64) [][]float64) runs.Drawing {
-		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if err := memory.Check(names.Count(s.N, "sample"), 16*float64(s.N)*float64(shape.Units()), "use fewer"); err != nil {
-				return nil, err
-			}
-			return runs.Sheet(dataset.Sheet{Shape: shape, Values: of(sample(s.N, s.Seed))}, nil)
-		}}
-	}
-	return []runs.Drawing{
-		draw("means", func(_, means [][]float64) [][]float64 { return means }),
-		draw("draws", func(rows, _ [][]float64) [][]float64 { return rows }),
-	}
-}
-
-// filters returns the first n columns as images. Each image is scaled so that 0 is grey, and its largest
-// absolute value is black or white.
+// filters returns the first n columns as images.
 func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
-	sheet := dataset.Sheet{Shape: shape}
+	var filters [][]float64
 	_, q := columns.Dims()
 	for k := range min(n, q) {
-		image, most := mat.Col(nil, k, columns), 0.0
-		for _, v := range image {
-			most = max(most, math.Abs(v))
-		}
-		for i, v := range image {
-			image[i] = 0.5 + v*inverse(most)/2
-		}
-		sheet.Values = append(sheet.Values, image)
+		filters = append(filters, mat.Col(nil, k, columns))
 	}
-	return sheet
+	return dataset.Filters(shape, filters)
 }
 
 // CountSamples returns "": estimates draw no samples.

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -79,7 +78,7 @@ func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, fo
 		}
 		deviance, n := -2*floats.Sum(m.LogP(rows)), float64(len(rows))
 		free := float64(m.Free())
-		c.Candidates = append(c.Candidates, Candidate{q, estimate(logs), deviance + 2*free, deviance + math.Log(n)*free})
+		c.Candidates = append(c.Candidates, Candidate{q, runs.EstimateOf(logs), deviance + 2*free, deviance + math.Log(n)*free})
 	}
 	best := c.Candidates[0]
 	for _, of := range c.Candidates {
@@ -110,9 +109,4 @@ func (m *Model) Free() int {
 		noise = 1
 	}
 	return d + d*q - q*(q-1)/2 + noise
-}
-
-func estimate(values []float64) runs.Estimate {
-	mean, sd := stat.MeanStdDev(values, nil)
-	return runs.Estimate{Value: mean, SE: stat.StdErr(sd, float64(len(values)))}
 }

@@ -43,7 +43,7 @@ var PPCA = started(runs.Family[PPCASettings, *Model]{
 	},
 	Batch: func(s *PPCASettings) *int { return &s.BatchSize },
 	Check: func(e PPCAExperiment, set *dataset.Set) error {
-		return check(e.Dataset.Binarization, set, e.Settings.Components, true, true)
+		return check(e.Dataset.Binarization, set, e.Settings.Components, true, false)
 	},
 	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		return baseline(set, rows, true)
@@ -62,7 +62,7 @@ var PPCA = started(runs.Family[PPCASettings, *Model]{
 		return before, nil
 	},
 	Validate: func(_ context.Context, _ PPCAExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value}, nil
+		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value}, nil
 	},
 }, start[PPCASettings, *Model]{
 	numbers: func(s PPCASettings, d float64) float64 { return float64(s.Components) * d },
@@ -133,7 +133,7 @@ var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 		return before, err
 	},
 	Validate: func(_ context.Context, _ FactorAnalysisExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		return runs.Measures{runs.LogP.Key: estimate(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
+		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
 	},
 }, start[FactorAnalysisSettings, *Model]{
 	numbers: func(s FactorAnalysisSettings, d float64) float64 { return float64(s.Factors) * d },
@@ -177,13 +177,13 @@ func stepsRow(rows *int) runs.Hyperparameter {
 	return row
 }
 
-func check(b dataset.Binarization, set *dataset.Set, factors int, shared, keepConstant bool) error {
+func check(b dataset.Binarization, set *dataset.Set, factors int, shared, dropConstant bool) error {
 	if err := checkDensity(b); err != nil {
 		return err
 	}
 	rows := set.Train()
 	_, variance := meanOf(rows.Floats())
-	if err := checkData(rows.Rows, factors, variance, shared, keepConstant); err != nil {
+	if err := checkData(rows.Rows, factors, variance, shared, dropConstant); err != nil {
 		return err
 	}
 	return checkMemory(rows, factors)
@@ -215,7 +215,7 @@ func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
 	if shared {
 		m.share()
 	}
-	return runs.Baseline{Rows: rows.Name, Factorized: estimate(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
+	return runs.Baseline{Rows: rows.Name, Factorized: runs.EstimateOf(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
 }
 
 func (m *Model) beginOn(rows [][]float64, seed uint64) error {

@@ -115,7 +115,7 @@ func TestARunIsTheFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := estimates[runs.LogP.Key], estimate(want.LogP(set.Validation().Floats())); got != want || math.IsNaN(got.SE) {
+	if got, want := estimates[runs.LogP.Key], runs.EstimateOf(want.LogP(set.Validation().Floats())); got != want || math.IsNaN(got.SE) {
 		t.Errorf("log p of the run is %v, of the fit %v", got, want)
 	}
 	how, err := runs.EvaluatorOf(run.Run, m)

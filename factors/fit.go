@@ -232,7 +232,7 @@ func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
 // must be at least 1, and less than n−1 and the number of variables that vary. FitPPCA also returns an error
 // if the components leave no noise.
 func FitPPCA(rows [][]float64, components int) (*Model, error) {
-	m, err := prepared(rows, components, true, true, 1)
+	m, err := prepared(rows, components, true, false, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -247,12 +247,12 @@ func unlessFailed(m *Model, err error) (*Model, error) {
 	return m, nil
 }
 
-func prepared(rows [][]float64, factors int, shared, keepConstant bool, seed uint64) (*Model, error) {
+func prepared(rows [][]float64, factors int, shared, dropConstant bool, seed uint64) (*Model, error) {
 	if err := checkRows(rows); err != nil {
 		return nil, err
 	}
 	mean, variance := meanOf(rows)
-	if err := checkData(len(rows), factors, variance, shared, keepConstant); err != nil {
+	if err := checkData(len(rows), factors, variance, shared, dropConstant); err != nil {
 		return nil, err
 	}
 	m := newModel(factors, shared, dataset.Shape{Height: 1, Width: len(mean)})
@@ -280,9 +280,9 @@ func checkRows(rows [][]float64) error {
 }
 
 // checkData returns an error if there are too many factors for the rows or the variables, if a variable is
-// constant and keepConstant is false, or if the factors are not identified. It skips the last check if the
-// noise is shared, because probabilistic PCA is always identified.
-func checkData(rows, factors int, variance []float64, shared, keepConstant bool) error {
+// constant and dropConstant is false, or if the factors are not identified. It skips the last two checks if the
+// noise is shared, because probabilistic PCA fits constant variables and is always identified.
+func checkData(rows, factors int, variance []float64, shared, dropConstant bool) error {
 	varied := 0
 	constant := -1
 	for i, v := range variance {
@@ -298,7 +298,7 @@ func checkData(rows, factors int, variance []float64, shared, keepConstant bool)
 	case factors >= rows-1:
 		return fmt.Errorf("%s of %s: centred rows span one dimension fewer than their number; use at most %d, or more rows",
 			names.Count(factors, "factor"), names.Count(rows, "training row"), max(0, rows-2))
-	case constant >= 0 && !keepConstant:
+	case constant >= 0 && !shared && !dropConstant:
 		return fmt.Errorf("%s of %d constant in the training rows, the first is variable %d: constant variables have no noise to fit; remove them from the data, or set drop_constant",
 			names.Count(len(variance)-varied, "variable"), len(variance), constant+1)
 	case factors >= varied:

@@ -46,7 +46,7 @@ func TestDensitiesAreDensities(t *testing.T) {
 				φ, _ := d.score(s)
 				products[i] = φ * s
 			}
-			of := estimate(products)
+			of := runs.EstimateOf(products)
 			wantNear(t, "E[φ(s)s]", of.Value, 1, 5*of.SE)
 		})
 	}
@@ -299,14 +299,14 @@ func TestDrawsOfSourcesHaveTheirMoments(t *testing.T) {
 	for i := range 2 {
 		column := mat.Col(nil, i, s)
 		floats.Mul(column, column)
-		of := estimate(column)
+		of := runs.EstimateOf(column)
 		wantNear(t, "the variance of a source", of.Value, math.Pi*math.Pi/3, 5*of.SE)
 	}
 	squares := make([]float64, len(draws))
 	for r := range draws {
 		squares[r] = math.Pow(floats.Distance(draws[r], means[r], 2), 2)
 	}
-	of := estimate(squares)
+	of := runs.EstimateOf(squares)
 	wantNear(t, "the noise beside the plane", of.Value, m.noise[0], 5*of.SE)
 }
 

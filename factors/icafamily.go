@@ -84,7 +84,7 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 		if e.Settings.Density == Extended {
 			m.extend()
 		}
-		before := runs.Measures{runs.LogP.Key: estimate(m.LogP(b.Floats())).Value}
+		before := runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(b.Floats())).Value}
 		if e.Settings.Natural {
 			z, _ := m.whiten(b.Floats())
 			m.natural(z, rate)
@@ -96,7 +96,7 @@ var ICA = started(runs.Family[ICASettings, *Independent]{
 	},
 	Validate: func(_ context.Context, _ ICAExperiment, m *Independent, rows dataset.Split) (runs.Measures, error) {
 		x := rows.Floats()
-		return runs.Measures{runs.LogP.Key: estimate(m.LogP(x)).Value, wrongSide.Key: float64(len(m.WrongSide(x)))}, nil
+		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(x)).Value, wrongSide.Key: float64(len(m.WrongSide(x)))}, nil
 	},
 }, start[ICASettings, *Independent]{
 	numbers: func(s ICASettings, d float64) float64 { return float64(s.Sources) * (float64(s.Sources) + d) },
@@ -115,7 +115,7 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 	}
 	x := rows.Floats()
 	return runs.Estimates{
-		runs.LogP.Key: estimate(m.LogP(x)),
+		runs.LogP.Key: runs.EstimateOf(m.LogP(x)),
 		wrongSide.Key: {Value: float64(len(m.WrongSide(x))), SE: math.NaN()},
 	}, nil
 }
@@ -157,7 +157,7 @@ func (m *Independent) Sample(n int, seed uint64) (rows, means [][]float64) {
 // Drawings returns three drawings: points in the plane of the sources, points with noise orthogonal to it, and the
 // column of the mixing matrix for each source.
 func (m *Independent) Drawings() []runs.Drawing {
-	return runs.Drawings(append(samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
+	return runs.Drawings(append(runs.Samples(m.shape, m.Sample), runs.Drawing{Kind: "filters", Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return runs.Sheet(filters(m.shape, m.Mixing(), s.N), nil)
 	}})...)
 }

@@ -202,10 +202,15 @@ func (m *Model) Reconstruct(rows [][]float64) [][]float64 {
 func (m *Model) decode(h *mat.Dense) [][]float64 {
 	var x mat.Dense
 	x.Mul(h, m.w().T())
-	rows := make([][]float64, h.RawMatrix().Rows)
+	return shifted(&x, m.mean)
+}
+
+// shifted adds mean to each row of x, in place, and returns the rows.
+func shifted(x *mat.Dense, mean []float64) [][]float64 {
+	rows := make([][]float64, x.RawMatrix().Rows)
 	for r := range rows {
 		rows[r] = x.RawRowView(r)
-		floats.Add(rows[r], m.mean)
+		floats.Add(rows[r], mean)
 	}
 	return rows
 }

@@ -278,12 +278,7 @@ func (m *Dictionary) Reconstruct(rows [][]float64) [][]float64 {
 	}
 	var x mat.Dense
 	x.Mul(m.Encode(rows).H, m.w())
-	values := make([][]float64, len(rows))
-	for r := range values {
-		values[r] = x.RawRowView(r)
-		floats.Add(values[r], m.mean)
-	}
-	return values
+	return shifted(&x, m.mean)
 }
 
 // Coherent lists the pairs of atoms that are nearly the same: the cosine between them is above 0.99 or below

@@ -236,7 +236,7 @@ func TestADictionaryDrawsAndEstimates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := estimates[objective.Key], estimate(m.Encode(rows.Floats()).Objective); got != want || estimates[used.Key].Value > 5 {
+	if got, want := estimates[objective.Key], runs.EstimateOf(m.Encode(rows.Floats()).Objective); got != want || estimates[used.Key].Value > 5 {
 		t.Errorf("the estimates are %v, want the objective %v", estimates, want)
 	}
 	for i, images := range []int{5, 6} {

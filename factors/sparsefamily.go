@@ -98,7 +98,7 @@ func (c Code) counts() []float64 {
 }
 
 func (c Code) estimates() runs.Estimates {
-	return runs.Estimates{objective.Key: estimate(c.Objective), square.Key: estimate(c.Square), used.Key: estimate(c.counts())}
+	return runs.Estimates{objective.Key: runs.EstimateOf(c.Objective), square.Key: runs.EstimateOf(c.Square), used.Key: runs.EstimateOf(c.counts())}
 }
 
 func measured(c Code) runs.Measures {

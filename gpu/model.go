@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // rowsAPass is the largest number of samples that go through the networks together in an
@@ -156,7 +157,7 @@ func (e *importance) moment(row, sample, output int) moment {
 
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	sums := make([]engine.WeightSum, data.Rows)
-	p, done := newPiece(data.Rows, min(samples, samplesAPass)), engine.Meter(progress, data.Rows*samples)
+	p, done := newPiece(data.Rows, min(samples, samplesAPass)), work.Meter(progress, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
 		numbers := make([]float64, passesALaunch*p.rows*weightSumSize)

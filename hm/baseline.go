@@ -12,7 +12,6 @@ import (
 // Baseline ignores the label of a machine, as the machine's log p(x) does. Method.Baseline and
 // Method.ReinforceBaseline are something else: control variates of gradients.
 func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
-	line := factorized.Bernoulli(set.Train(), rows)
 	machine, err := e.Machine.withGroupsOf(set)
 	switch a := machine.architecture(set.Shape()); {
 	case err == nil && a.Kind(0) == engine.Categorical:
@@ -20,9 +19,9 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 		for _, g := range a.Variables(0) {
 			variables = append(variables, factorized.Variable(g))
 		}
-		line = factorized.Categorical(set.Train(), rows, variables)
+		return factorized.Categorical(set.Train(), rows, variables)
 	case a.Kind(0) == Gaussian:
-		line = factorized.Gaussian(set.Train(), rows, engine.SigmaFloor)
+		return factorized.Gaussian(set.Train(), rows, engine.SigmaFloor)
 	}
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return factorized.Bernoulli(set.Train(), rows)
 }

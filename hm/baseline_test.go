@@ -20,19 +20,18 @@ func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
-		set  *dataset.Set
-		line func(train, rows dataset.Split) factorized.Line
+		set      *dataset.Set
+		baseline func(train, rows dataset.Split) runs.Baseline
 	}{
 		"binary":     {patterns(t), factorized.Bernoulli},
 		"stochastic": {shades(t, 0), factorized.Bernoulli},
 		"labels":     {labels, factorized.Bernoulli},
-		"grey": {grays(t), func(train, rows dataset.Split) factorized.Line {
+		"grey": {grays(t), func(train, rows dataset.Split) runs.Baseline {
 			return factorized.Gaussian(train, rows, engine.SigmaFloor)
 		}},
 	} {
 		for _, rows := range []dataset.Split{test.set.Train(), test.set.Validation(), test.set.Test()} {
-			line := test.line(test.set.Train(), rows)
-			want := runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+			want := test.baseline(test.set.Train(), rows)
 			if diff := cmp.Diff(want, short(BiHM()).Experiment(machineFor(test.set), test.set).Baseline(test.set, rows)); diff != "" {
 				t.Errorf("%s, %s (-want +got):\n%s", name, rows.Name, diff)
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // The interfaces below are optional capabilities of a model or an experiment. Programs test whether the
@@ -80,6 +82,38 @@ func Drawings(all ...Drawing) []Drawing {
 		}
 	}
 	return all
+}
+
+// Samples returns two drawings of sampled rows: means, which are without noise, and draws, the rows themselves.
+func Samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [][]float64)) []Drawing {
+	drawing := func(kind string, of func(rows, means [][]float64) [][]float64) Drawing {
+		return Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s Sampling) ([]dataset.Sheet, error) {
+			if err := memory.Check(names.Count(s.N, "sample"), 16*float64(s.N)*float64(shape.Units()), "use fewer"); err != nil {
+				return nil, err
+			}
+			return Sheet(dataset.Sheet{Shape: shape, Values: of(sample(s.N, s.Seed))}, nil)
+		}}
+	}
+	return []Drawing{
+		drawing("means", func(_, means [][]float64) [][]float64 { return means }),
+		drawing("draws", func(rows, _ [][]float64) [][]float64 { return rows }),
+	}
+}
+
+// Reconstructions returns a drawing of rows, each followed by its reconstruction. The function reconstruct
+// returns the rows as the model reads them and the reconstructions.
+func Reconstructions(shape dataset.Shape, reconstruct func(rows dataset.Split, seed uint64) (x, means [][]float64, err error)) Drawing {
+	return Drawing{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s Sampling) ([]dataset.Sheet, error) {
+		if err := CheckRows(shape.Units(), s.Rows); err != nil {
+			return nil, err
+		}
+		x, means, err := reconstruct(s.Rows.Subset(s.N, s.Seed), s.Seed)
+		both := dataset.Sheet{Shape: shape}
+		for r := range x {
+			both.Values = append(both.Values, x[r], means[r])
+		}
+		return Sheet(both, err)
+	}}
 }
 
 // Sheet wraps a single sheet as the result of Drawing.Draw.

@@ -219,6 +219,12 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// EstimateOf returns the mean of values with its standard error.
+func EstimateOf(values []float64) (e Estimate) {
+	e.Value, e.SE = statistics.MeanAndErrorOf(values)
+	return e
+}
+
 // text returns the estimate with its standard error, if there is one.
 func (e Estimate) text() string {
 	if math.IsNaN(e.SE) {

@@ -110,12 +110,7 @@ func normalize(logs []float64) normalizer {
 
 // enumerate sums over the states of the hidden units.
 func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
-	h := kernels.NewMatrix(1<<m.w.Cols, m.w.Cols)
-	for i := range h.Rows {
-		for j := range h.Cols {
-			h.Data[i*h.Stride+j] = float32(i >> j & 1)
-		}
-	}
+	h := kernels.States(m.w.Cols)
 	x := kernels.NewMatrix(h.Rows, m.w.Rows)
 	kernels.MulNT(x, h, m.w)
 	logits, off, logs := make([]float32, m.w.Rows), make([]float32, m.w.Rows), make([]float64, h.Rows)

@@ -7,6 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // RNNRBM is an RNN-RBM of D visible, H hidden and R recurrent units. Given the past, step t is a restricted
@@ -27,28 +28,21 @@ type RNNRBM struct {
 }
 
 func newRNNRBM(shape dataset.Shape, hidden, recurrent int, tied bool) *RNNRBM {
-	m := &RNNRBM{shape: shape, tied: tied}
-	m.w.Cols, m.d.Cols = hidden, recurrent
-	m.lay()
+	m, visible := &RNNRBM{shape: shape, tied: tied}, shape.Width
+	m.add("w", visible, hidden)
+	m.add("b", 1, visible)
+	m.add("c", 1, hidden)
+	m.add("u", recurrent, recurrent)
+	m.add("u0", 1, recurrent)
+	if !tied {
+		m.add("to_b", recurrent, visible)
+		m.add("to_c", recurrent, hidden)
+		m.add("v", visible, recurrent)
+		m.add("d", 1, recurrent)
+	}
 	m.allocate()
 	m.bind()
 	return m
-}
-
-// lay adds the matrices of the model to its parameters.
-func (m *RNNRBM) lay() {
-	d, h, r := m.shape.Width, m.w.Cols, m.d.Cols
-	m.add("w", d, h)
-	m.add("b", 1, d)
-	m.add("c", 1, h)
-	m.add("u", r, r)
-	m.add("u0", 1, r)
-	if !m.tied {
-		m.add("to_b", r, d)
-		m.add("to_c", r, h)
-		m.add("v", d, r)
-		m.add("d", 1, r)
-	}
 }
 
 // bind points the fields of the model to its parameters.
@@ -156,9 +150,7 @@ func (m *RNNRBM) backward(f frames, s biases, toB, toC kernels.Matrix, gradient 
 
 // up sets h to the logits of the hidden units given v.
 func (m *RNNRBM) up(h, v, c kernels.Matrix) {
-	for i := range h.Rows {
-		copy(kernels.Row(h, i), kernels.Row(c, i))
-	}
+	fill(h, c)
 	kernels.AddMulNN(h, v, m.w)
 }
 
@@ -248,7 +240,7 @@ func (m *RNNRBM) pseudo(f frames, s biases) []float64 {
 			copy(other, x)
 			kernels.AddMultiple(other, 1-2*v, kernels.Row(m.w, j))
 			change := float64(1-2*v)*float64(kernels.Row(s.b, i)[j]) + here - kernels.Score(other, off) // of log p when the unit flips
-			logP[i] -= math.Log1p(math.Exp(change))
+			logP[i] -= statistics.Softplus(change)
 		}
 	}
 	return logP

@@ -189,6 +189,19 @@ func TestLogPIsExact(t *testing.T) {
 	}
 }
 
+// A unit that the machine expects in its other state has a finite log p, even if exp of the energy difference
+// overflows.
+func TestPseudoLikelihoodOfUnlikelyUnits(t *testing.T) {
+	m := newRNNRBM(dataset.Shape{Height: 1, Width: 1}, 1, 1, false)
+	rows := bits(1, 1, 1)
+	rows.Values[0] = 255
+	f := gather(rows, []int{0})
+	m.b.Data[0] = -1000
+	if got := m.pseudo(f, m.forward(f)); got[0] != -1000 {
+		t.Errorf("log p of a unit with the log odds −1000 is %v, want −1000", got[0])
+	}
+}
+
 // The pseudo-likelihood is that of the enumerated conditionals, and contrastive divergence with many sweeps is
 // the derivative by the biases, within four standard errors.
 func TestPseudoAndContrast(t *testing.T) {

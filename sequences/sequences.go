@@ -179,10 +179,9 @@ type parameters struct {
 	all  []parameter
 }
 
-// add appends a matrix, which gets its memory from allocate, and returns its index.
-func (p *parameters) add(name string, rows, cols int) int {
+// add appends a matrix, which gets its memory from allocate.
+func (p *parameters) add(name string, rows, cols int) {
 	p.all = append(p.all, parameter{name, kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1)}})
-	return len(p.all) - 1
 }
 
 // allocate gives all matrices their memory.

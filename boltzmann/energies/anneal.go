@@ -23,19 +23,11 @@ const chainsTogether = 16
 // chainBytes returns the memory of a chain of some units in bytes: its state, its random numbers and its weight.
 func chainBytes(units int) float64 { return float64(8*units + 100) }
 
-// AIS estimates log Z by annealed importance sampling (Neal 2001). Chains start at the base model and reach e in 1000
-// equal steps. AIS takes at least 2 chains, because one chain has no standard error. x holds a row of e; AIS uses only the
-// values of its given units. The estimate is too low in expectation, so log p is too high. progress, which may be nil,
-// is called with the fraction of the work done.
-func AIS(ctx context.Context, e Energy, x []float64, chains int, seed uint64, progress func(float64)) (boltzmann.LogZ, error) {
-	return anneal(ctx, e, x, chains, seed, philox.Counter{}, progress)
-}
-
-// anneal estimates log Z like AIS. The counter c separates the draws of several estimates.
-func anneal(ctx context.Context, e Energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
-	if of, is := e.(interface{ width() int }); is && of.width() != len(x) {
-		return boltzmann.LogZ{}, fmt.Errorf("x has %s, but a row has %d: give a row of the data", names.Count(len(x), "value"), of.width())
-	}
+// anneal estimates log Z by annealed importance sampling (Neal 2001). Chains start at the base model and reach e in
+// 1000 equal steps. anneal takes at least 2 chains, because one chain has no standard error. x holds a row of e; anneal
+// uses only the values of its given units. The estimate is too low in expectation, so log p is too high. The counter c
+// separates the draws of several estimates. progress, which may be nil, is called with the fraction of the work done.
+func anneal(ctx context.Context, e energy, x []float64, chains int, seed uint64, c philox.Counter, progress func(float64)) (boltzmann.LogZ, error) {
 	if chains < 2 || chains > math.MaxUint32 {
 		return boltzmann.LogZ{}, fmt.Errorf("%s of annealing: give at least 2, and fewer than 2³²", names.Count(chains, "chain"))
 	}
@@ -63,5 +55,5 @@ func anneal(ctx context.Context, e Energy, x []float64, chains int, seed uint64,
 			progress(float64(k) / annealingSteps)
 		}
 	}
-	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
+	return boltzmann.NewLogZ(logs, annealingSteps), ctx.Err()
 }

@@ -28,7 +28,7 @@ func BenchmarkStep(b *testing.B) {
 	type product struct{ m, k, n, times int }
 	for _, c := range []struct {
 		name     string
-		e        Energy
+		e        energy
 		units    int
 		products []product
 	}{

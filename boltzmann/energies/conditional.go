@@ -41,12 +41,12 @@ func conditionalKind(name, noun, data string, real bool) kind[Conditional] {
 		size: func(s Conditional, shape dataset.Shape) float64 {
 			return float64(s.Hidden) * float64(shape.Units())
 		},
-		new: func(s Conditional, shape dataset.Shape) (Energy, error) {
+		new: func(s Conditional, shape dataset.Shape) (energy, error) {
 			mask, err := predicted(s.Predict, shape)
 			if err != nil {
 				return nil, err
 			}
-			return withSlope(newConditional(s.Hidden, mask, real)), nil
+			return newConditional(s.Hidden, mask, real), nil
 		},
 		missing: func(s Conditional, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 	}
@@ -90,10 +90,10 @@ func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
 
 func (e *conditional) width() int { return len(e.v) + len(e.u) }
 
-func (e *conditional) Parameters() []Parameter {
-	return []Parameter{
-		parameter("weights", 1, e.weights, len(e.hidden), e.width()), parameter("direct_weights", e.rate, e.direct, len(e.v), len(e.u)),
-		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden),
+func (e *conditional) Parameters() []parameter {
+	return []parameter{
+		newParameter("weights", 1, e.weights, len(e.hidden), e.width()), newParameter("direct_weights", e.rate, e.direct, len(e.v), len(e.u)),
+		newParameter("visible_biases", 1, e.visible), newParameter("hidden_biases", 1, e.hidden),
 	}
 }
 

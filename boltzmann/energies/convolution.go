@@ -68,8 +68,8 @@ var ConvolutionalRBM = register(kind[Convolution]{
 	size: func(s Convolution, _ dataset.Shape) float64 {
 		return float64(s.Filters) * (float64(s.Window)*float64(s.Window) + float64(s.Above)*float64(s.AboveWindow)*float64(s.AboveWindow))
 	},
-	new: func(s Convolution, shape dataset.Shape) (Energy, error) { return newConvolution(s, shape, 1) },
-	above: func(s Convolution, below Energy) (Energy, dataset.Shape, error) {
+	new: func(s Convolution, shape dataset.Shape) (energy, error) { return newConvolution(s, shape, 1) },
+	above: func(s Convolution, below energy) (energy, dataset.Shape, error) {
 		if s.Above == 0 {
 			return nil, dataset.Shape{}, nil
 		}
@@ -136,12 +136,10 @@ func fitting(s Convolution, shape dataset.Shape) string {
 	return text
 }
 
-func (e *convolution) width() int { return len(e.visible) }
-
-func (e *convolution) Parameters() []Parameter {
-	return []Parameter{
-		parameter("weights", 1, e.weights, e.Filters, e.channels*e.Window, e.Window), parameter("hidden_biases", 1, e.hidden),
-		parameter("visible_biases", 1, e.visible), parameter("base", 0, e.base),
+func (e *convolution) Parameters() []parameter {
+	return []parameter{
+		newParameter("weights", 1, e.weights, e.Filters, e.channels*e.Window, e.Window), newParameter("hidden_biases", 1, e.hidden),
+		newParameter("visible_biases", 1, e.visible), newParameter("base", 0, e.base),
 	}
 }
 
@@ -237,7 +235,7 @@ func (e *convolution) Restrain(to, data [][]float64) {
 // pools draws the detection units given v, and returns the states of the blocks, one image per filter.
 func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 	on, _ := e.up(e.patches(v))
-	left := make([]float64, e.detection.Units()/(e.Pool*e.Pool))
+	left := make([]float64, e.pooled().Units())
 	for k := range e.Filters {
 		for α := range left {
 			left[α] = r.Float64()
@@ -251,7 +249,7 @@ func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 			}
 		}
 	}
-	n := e.pooled().Units()
+	n := len(left)
 	pools := make([]float64, e.Filters*n)
 	for k := range e.Filters {
 		for p, is := range on.RawRowView(k) {
@@ -263,7 +261,7 @@ func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 
 // At scales weights and hidden biases by β. In the base model, the visible biases are the log-odds of the training
 // rows.
-func (e *convolution) At(β float64) Energy {
+func (e *convolution) At(β float64) energy {
 	at := *e
 	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
 	floats.AddScaled(at.visible, 1-β, e.base)
@@ -279,11 +277,8 @@ func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 func (e *convolution) exact() bool { return len(e.visible) <= enumerable }
 
 // LogZ sums over all states of the visible units if there are at most 16.
-func (e *convolution) LogZ([]float64) (float64, bool) {
-	if !e.exact() {
-		return 0, false
-	}
-	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) }), true
+func (e *convolution) LogZ([]float64) float64 {
+	return sumOut(len(e.visible), func(v []float64) float64 { return -e.FreeEnergy(v) })
 }
 
 // project returns the filters of the machine above as images of pixels, and the shape of an image. Each weight of an
@@ -311,7 +306,7 @@ func (e *convolution) project(above *convolution) (dataset.Shape, [][]float64) {
 
 func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	side := dataset.Shape{Height: e.Window, Width: e.Window}
-	return side, slices.Collect(slices.Chunk(e.weights, side.Units()))
+	return side, rowsOf(e.weights, side.Units())
 }
 
 // convolutionProducts holds W in w. patches has one row for each position of a filter in each row of data, and on has

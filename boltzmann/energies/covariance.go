@@ -46,7 +46,7 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 			return (float64(s.Hidden) + float64(s.Factors)) * float64(shape.Units())
 		},
 		real: true,
-		new: func(s MeanCovariance, shape dataset.Shape) (Energy, error) {
+		new: func(s MeanCovariance, shape dataset.Shape) (energy, error) {
 			return newMeanCovariance(s, shape.Units(), gamma), nil
 		},
 	}
@@ -73,14 +73,12 @@ func newMeanCovariance(s MeanCovariance, units int, gamma bool) *meanCovariance 
 	return &meanCovariance{newHamiltonian(), gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(units), of(s.Factors)}
 }
 
-func (e *meanCovariance) width() int { return len(e.visible) }
-
-func (e *meanCovariance) Parameters() []Parameter {
+func (e *meanCovariance) Parameters() []parameter {
 	units := len(e.visible)
-	return append([]Parameter{
-		parameter("weights", 1, e.weights, len(e.hidden), units), parameter("factors", 1, e.factors, len(e.shape), units),
-		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden), parameter("factor_biases", 1, e.shape),
-		parameter("log_precisions", slow, e.log),
+	return append([]parameter{
+		newParameter("weights", 1, e.weights, len(e.hidden), units), newParameter("factors", 1, e.factors, len(e.shape), units),
+		newParameter("visible_biases", 1, e.visible), newParameter("hidden_biases", 1, e.hidden), newParameter("factor_biases", 1, e.shape),
+		newParameter("log_precisions", slow, e.log),
 	}, e.parameters()...)
 }
 
@@ -138,7 +136,7 @@ func (e *meanCovariance) Slope(to, x []float64) {
 }
 
 // At returns the energy at β. The base model is the standard normal distribution.
-func (e *meanCovariance) At(β float64) Energy {
+func (e *meanCovariance) At(β float64) energy {
 	at := *e
 	at.weights, at.hidden, at.visible = scaled(β, e.weights), scaled(β, e.hidden), scaled(β, e.visible)
 	at.log = towards(e.log, β)
@@ -166,11 +164,8 @@ func (e *meanCovariance) exact() bool {
 
 // LogZ sums over the states of at most 16 binary hidden units, or of fewer if there are more than 64 visible units;
 // given the hidden units, x is Gaussian. With Gamma-distributed units, log Z is intractable.
-func (e *meanCovariance) LogZ([]float64) (float64, bool) {
+func (e *meanCovariance) LogZ([]float64) float64 {
 	n, units := len(e.hidden), len(e.visible)
-	if !e.exact() {
-		return 0, false
-	}
 	weights, factors := rowsOf(e.weights, units), rowsOf(e.factors, units)
 	return sumOut(n+len(e.shape), func(h []float64) float64 {
 		shift, precision := slices.Clone(e.visible), mat.NewSymDense(units, nil)
@@ -184,7 +179,7 @@ func (e *meanCovariance) LogZ([]float64) (float64, bool) {
 			precision.SymRankOne(precision, h[n+k], mat.NewVecDense(units, r))
 		}
 		return floats.Dot(e.hidden, h[:n]) + floats.Dot(e.shape, h[n:]) + gaussian(shift, precision)
-	}), true
+	})
 }
 
 // Fields returns the factors, or the weights if there are no factors.
@@ -280,7 +275,7 @@ func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool
 	}
 	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
 	for r, x := range rows {
-		to, m := doubles(kernels.Row(end, r)), doubles(kernels.Row(momenta, r))
+		to, m := kernels.Doubles(kernels.Row(end, r)), kernels.Doubles(kernels.Row(momenta, r))
 		accepted[r] = decide(before[r], e.FreeEnergy(to)+floats.Dot(m, m)/2, x, to, draws[r])
 	}
 	return accepted

@@ -1,5 +1,5 @@
 // Package energies trains machines defined by a free energy: p(x) ∝ e^(−F(x)), with hidden units
-// summed or integrated out. Each kind of machine implements Energy and is registered as a family. All
+// summed or integrated out. Each kind of machine has its own energy and is registered as a family. All
 // kinds share training, annealing, sampling and run directories:
 //
 //	ConvolutionalRBM        a convolutional RBM with probabilistic max-pooling
@@ -26,23 +26,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Parameter is a tensor that shares memory with its energy.
-type Parameter struct {
+// parameter is a tensor that shares memory with its energy.
+type parameter struct {
 	runs.Tensor
 	// Rate multiplies the learning rate. Parameters with rate 0 are not trained.
 	Rate float64
 }
 
-// parameter returns a parameter in double precision. Without a shape, it is a vector.
-func parameter(name string, rate float64, values []float64, shape ...int) Parameter {
-	return Parameter{runs.Wide(name, values, shape...), rate}
+// newParameter returns a parameter in double precision. Without a shape, it is a vector.
+func newParameter(name string, rate float64, values []float64, shape ...int) parameter {
+	return parameter{runs.Wide(name, values, shape...), rate}
 }
 
-// Energy is the free energy F(x) of rows of D units. The rows of a conditional energy hold both given and
+// energy is the free energy F(x) of rows of D units. The rows of a conditional energy hold both given and
 // predicted units: the given units never change, and log Z depends on them.
-type Energy interface {
+type energy interface {
 	// Parameters lists the parameters, always in the same order.
-	Parameters() []Parameter
+	Parameters() []parameter
 	// Begin sets the initial parameters, given training rows.
 	Begin(rows [][]float64, r *rand.Rand)
 	// FreeEnergy returns F(x).
@@ -57,20 +57,20 @@ type Energy interface {
 	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
 	// and at 0 its base model of independent units.
-	At(β float64) Energy
+	At(β float64) energy
 	// Base draws x from the base model, and returns the base model's log Z. It leaves given units unchanged.
 	Base(x []float64, r *rand.Rand) float64
-	// LogZ returns log Z, given the given units of x. It returns false if log Z is intractable or a sum over too
-	// many states.
-	LogZ(x []float64) (float64, bool)
+	// exact reports whether LogZ can be called: it cannot if log Z is intractable or a sum over too many states.
+	exact() bool
+	// LogZ returns log Z, given the given units of x.
+	LogZ(x []float64) float64
 	// Fields returns the filters of the machine and the shape of a filter. The shape is zero if each filter covers a
 	// whole row.
 	Fields() (dataset.Shape, [][]float64)
 }
 
-// Sloped is an energy of real units with its gradient ∂F/∂x.
-type Sloped interface {
-	Energy
+// sloped is an energy that has its gradient ∂F/∂x if its units are real.
+type sloped interface {
 	// Slope writes ∂F/∂x, with 0 for given units.
 	Slope(to, x []float64)
 }

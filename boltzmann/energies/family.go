@@ -44,13 +44,13 @@ type kind[K any] struct {
 	rows             func(*K) []runs.Hyperparameter
 	size             func(K, dataset.Shape) float64 // a lower bound on the number of parameters
 	real             bool                           // whether rows are real numbers, not zeros and ones
-	new              func(s K, shape dataset.Shape) (Energy, error)
+	new              func(s K, shape dataset.Shape) (energy, error)
 	// missing returns the mask of the units that the machine predicts from the others. The function is nil for
 	// machines that model all units.
 	missing func(K, dataset.Shape) (dataset.Mask, error)
 	// above returns the energy of a second machine on top of the first, and the shape of its rows. The energy is
 	// nil if the settings name no second machine. The function is nil for kinds without second machines.
-	above func(s K, below Energy) (Energy, dataset.Shape, error)
+	above func(s K, below energy) (energy, dataset.Shape, error)
 }
 
 func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
@@ -148,8 +148,7 @@ func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split)
 	if k.real || k.missing != nil {
 		return runs.Baseline{}
 	}
-	line := factorized.Bernoulli(set.Train(), rows)
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	return factorized.Bernoulli(set.Train(), rows)
 }
 
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {

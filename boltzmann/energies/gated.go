@@ -34,12 +34,12 @@ var GatedRBM = register(kind[Gated]{
 	size: func(s Gated, shape dataset.Shape) float64 {
 		return float64(s.Factors) * float64(shape.Units()+s.Hidden)
 	},
-	new: func(s Gated, shape dataset.Shape) (Energy, error) {
+	new: func(s Gated, shape dataset.Shape) (energy, error) {
 		mask, err := predicted(s.Predict, shape)
 		if err != nil {
 			return nil, err
 		}
-		return withSlope(newGated(s, mask)), nil
+		return newGated(s, mask), nil
 	},
 	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 })
@@ -65,11 +65,11 @@ func (e *gated) width() int { return len(e.u) + len(e.v) }
 
 func (e *gated) factors() int { return len(e.gates) / len(e.hidden) }
 
-func (e *gated) Parameters() []Parameter {
-	return []Parameter{
-		parameter("given_filters", 1, e.first, e.factors(), len(e.u)), parameter("predicted_filters", 1, e.second, e.factors(), len(e.v)),
-		parameter("gates", 1, e.gates, e.factors(), len(e.hidden)),
-		parameter("visible_biases", 1, e.visible), parameter("hidden_biases", 1, e.hidden),
+func (e *gated) Parameters() []parameter {
+	return []parameter{
+		newParameter("given_filters", 1, e.first, e.factors(), len(e.u)), newParameter("predicted_filters", 1, e.second, e.factors(), len(e.v)),
+		newParameter("gates", 1, e.gates, e.factors(), len(e.hidden)),
+		newParameter("visible_biases", 1, e.visible), newParameter("hidden_biases", 1, e.hidden),
 	}
 }
 

@@ -25,8 +25,8 @@ type hamiltonian struct {
 
 func newHamiltonian() hamiltonian { return hamiltonian{[]float64{0.1}, []float64{0}} }
 
-func (h hamiltonian) parameters() []Parameter {
-	return []Parameter{parameter("step_size", 0, h.step), parameter("rejected", 0, h.rejected)}
+func (h hamiltonian) parameters() []parameter {
+	return []parameter{newParameter("step_size", 0, h.step), newParameter("rejected", 0, h.rejected)}
 }
 
 // decide moves x to the end of a trajectory or leaves it where it is, and returns the probability of the move. before

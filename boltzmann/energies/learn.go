@@ -68,7 +68,7 @@ func (m *Model) scale(rows [][]float64) error {
 }
 
 // each returns the states of the persistent chains.
-func (m *Model) each() [][]float64 { return slices.Collect(slices.Chunk(m.chains, m.shape.Units())) }
+func (m *Model) each() [][]float64 { return rowsOf(m.chains, m.shape.Units()) }
 
 // step takes a step of Adam along the gradient of log p of a minibatch. If there is a second machine, it takes a
 // step for the blocks of the minibatch.
@@ -99,7 +99,7 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 		own = slices.Concat(rows...)
 	}
 	chains := slices.Clone(own)
-	states := slices.Collect(slices.Chunk(chains, m.shape.Units()))
+	states := rowsOf(chains, m.shape.Units())
 	accepted := make([]float64, len(states))
 	work.Parts(len(states), partRows, func(first, last int) {
 		streams := make([]*rand.Rand, last-first)
@@ -208,7 +208,7 @@ func (m *Model) objective(x []float64, energy float64, probes, row, step int) (s
 		}
 		return sum
 	}
-	e, slope, other := m.energy.(Sloped), make([]float64, len(x)), make([]float64, len(x))
+	e, slope, other := m.energy.(sloped), make([]float64, len(x)), make([]float64, len(x))
 	e.Slope(slope, x)
 	sum = floats.Dot(slope, slope) / 2
 	const δ = 1e-4

@@ -1,19 +1,17 @@
 package energies
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -22,7 +20,7 @@ import (
 // change it.
 type Model struct {
 	shape   dataset.Shape
-	energy  Energy
+	energy  energy
 	free    []int // the units whose distribution is modelled
 	given   bool  // whether the other units are given
 	scaling *scaling
@@ -109,7 +107,7 @@ func (m *Model) logScale() float64 {
 
 // LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
 // before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact, with
-// standard error 0, if Energy.LogZ can compute it. Otherwise AIS estimates it with the given number of chains, at
+// standard error 0, if it is a sum over few states. Otherwise AIS estimates it with the given number of chains, at
 // least 2, and seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the
 // returned log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done, or of the rows
 // if log Z is exact.
@@ -124,9 +122,9 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 			return nil, logZ, false, err
 		}
 		if r == 0 || m.given {
-			logZ = runs.Estimate{}
-			logZ.Value, exact = m.energy.LogZ(row)
-			if !exact {
+			if exact = m.energy.exact(); exact {
+				logZ = runs.Estimate{Value: m.energy.LogZ(row)}
+			} else {
 				part := progress
 				if m.given && progress != nil {
 					part = func(done float64) { progress((float64(r) + done) / float64(len(x))) }
@@ -172,16 +170,17 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	if err != nil {
 		return nil, err
 	}
-	value, se := statistics.MeanAndErrorOf(logP)
+	mean := runs.EstimateOf(logP)
 	if m.given {
-		return runs.Estimates{runs.LogP.Key: {Value: value, SE: se}}, nil
+		return runs.Estimates{runs.LogP.Key: mean}, nil
 	}
-	return runs.Estimates{runs.LogP.Key: {Value: value, SE: math.Hypot(se, logZ.SE)}, runs.LogZ.Key: logZ}, nil
+	mean.SE = math.Hypot(mean.SE, logZ.SE)
+	return runs.Estimates{runs.LogP.Key: mean, runs.LogZ.Key: logZ}, nil
 }
 
 // CountSamples describes n chains of AIS, or returns "" if log Z is exact.
 func (m *Model) CountSamples(n int) string {
-	if of, is := m.energy.(interface{ exact() bool }); is && of.exact() {
+	if m.energy.exact() {
 		return ""
 	}
 	if m.given {
@@ -193,10 +192,7 @@ func (m *Model) CountSamples(n int) string {
 // LogPOfRows returns log p of each row of o.Rows in nats, as LogP computes it with o.Samples chains of AIS, by default
 // 100. It also says how: "exact", or "by AIS" with the number of chains, which makes log p too high in expectation.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	chains := o.Samples
-	if chains == 0 {
-		chains = 100
-	}
+	chains := cmp.Or(o.Samples, 100)
 	logP, _, exact, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
 	if exact {
 		return logP, "exact", err
@@ -250,20 +246,11 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if err := memory.Check(names.Count(chains, "chain")+" for each row", float64(chains)*float64(rows.Rows)*chainBytes(m.shape.Units()), "use fewer"); err != nil {
 			return dataset.Inpainting{}, err
 		}
-		x := m.read(rows)
-		p := dataset.Inpainting{
-			Originals: rows.Masked(m.shape, mask, func(r, i int) float64 { return x[r][i] }),
-			Corrupted: rows.Masked(m.shape, mask, func(int, int) float64 { return 0.5 }),
-		}
-		for chain := range chains {
+		return rows.Inpaint(ctx, m.shape, mask, m.read(rows), chains, func(chain int) [][]float64 {
 			states := m.read(rows)
 			m.withSeed(seed).run(ctx, states, c.Sweeps, inverted(mask), philox.Clamp, chain*rows.Rows)
-			p.Images = append(p.Images, rows.Masked(m.shape, mask, func(r, i int) float64 { return states[r][i] }))
-			if progress != nil {
-				progress(float64(chain+1) / float64(chains))
-			}
-		}
-		return p, ctx.Err()
+			return states
+		}, progress)
 	}}
 }
 
@@ -312,24 +299,19 @@ func (m *Model) sheet(ctx context.Context, states [][]float64, s runs.Sampling) 
 	return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: states}, ctx.Err())
 }
 
-// filters returns the first n filters as images. The images have the shape of the rows if shape is zero. In each image
-// 0 is grey, and the value farthest from 0 is black or white.
+// filters returns the first n filters as images. The images have the shape of the rows if shape is zero.
 func (m *Model) filters(shape dataset.Shape, all [][]float64, n int) dataset.Sheet {
 	if shape == (dataset.Shape{}) {
 		shape = m.shape
 	}
-	sheet := dataset.Sheet{Shape: shape}
-	for _, filter := range all[:min(n, len(all))] {
-		image := slices.Clone(filter)
-		if m.scaling != nil {
-			clear(image)
-			times(image, m.scaling.m(), filter)
-		}
-		if most := floats.Norm(image, math.Inf(1)); most > 0 {
-			floats.Scale(0.5/most, image)
-		}
-		floats.AddConst(0.5, image)
-		sheet.Values = append(sheet.Values, image)
+	all = all[:min(n, len(all))]
+	if m.scaling == nil {
+		return dataset.Filters(shape, all)
 	}
-	return sheet
+	images := make([][]float64, len(all))
+	for k, filter := range all {
+		images[k] = make([]float64, len(filter))
+		times(images[k], m.scaling.m(), filter)
+	}
+	return dataset.Filters(shape, images)
 }

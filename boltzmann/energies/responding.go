@@ -15,7 +15,7 @@ import (
 // pairwise describes how predicted units v and binary hidden units h interact, given the other units of a row x.
 // Vectors of v keep the order of the row.
 type pairwise interface {
-	Parameters() []Parameter
+	Parameters() []parameter
 	width() int // the number of units of a row
 	Fields() (dataset.Shape, [][]float64)
 	// begin sets the initial parameters. inputs holds one input per unit of v. If all hidden units are off, these
@@ -124,7 +124,7 @@ func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []
 	}
 	p.addField(inputs, h)
 	for r, x := range rows {
-		v := doubles(kernels.Row(inputs, r))
+		v := kernels.Doubles(kernels.Row(inputs, r))
 		switch {
 		case !means:
 			e.draw(v, draws[r])
@@ -150,7 +150,7 @@ func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64)
 }
 
 // At multiplies the inputs of the hidden units by β. In the base model, v does not depend on the hidden units.
-func (e *responding) At(β float64) Energy { return withSlope(&responding{e.at(β), e.v, e.real}) }
+func (e *responding) At(β float64) energy { return &responding{e.at(β), e.v, e.real} }
 
 func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	inputs := e.given(x)
@@ -172,13 +172,10 @@ func (e *responding) square(given []float64) float64 {
 func (e *responding) exact() bool { return len(e.up(make([]float64, e.width()))) <= enumerable }
 
 // LogZ sums over the states of at most 16 hidden units.
-func (e *responding) LogZ(x []float64) (float64, bool) {
+func (e *responding) LogZ(x []float64) float64 {
 	off := slices.Clone(x)
 	e.put(off, make([]float64, len(e.v)))
 	given, up := e.given(x), e.up(off)
-	if !e.exact() {
-		return 0, false
-	}
 	return e.square(given) + sumOut(len(up), func(h []float64) float64 {
 		log := floats.Dot(up, h)
 		for k, input := range e.field(x, h) {
@@ -189,20 +186,11 @@ func (e *responding) LogZ(x []float64) (float64, bool) {
 			}
 		}
 		return log
-	}), true
+	})
 }
 
-type realResponding struct{ *responding }
-
-// withSlope returns the energy, with a gradient as Sloped if its units are real.
-func withSlope(e *responding) Energy {
-	if e.real {
-		return realResponding{e}
-	}
-	return e
-}
-
-func (e realResponding) Slope(to, x []float64) {
+// Slope writes ∂F/∂x of real units.
+func (e *responding) Slope(to, x []float64) {
 	slope := pick(x, e.v)
 	floats.Sub(slope, e.given(x))
 	floats.Sub(slope, e.field(x, e.on(x)))

@@ -29,14 +29,6 @@ func singles(rows [][]float64, of ...int) kernels.Matrix {
 	return m
 }
 
-func doubles(values []float32) []float64 {
-	to := make([]float64, len(values))
-	for i, v := range values {
-		to[i] = float64(v)
-	}
-	return to
-}
-
 // biases returns a matrix with n rows, each a copy of values.
 func biases(values []float64, n int) kernels.Matrix {
 	m := kernels.NewMatrix(n, len(values))

@@ -31,7 +31,7 @@ var SpikeAndSlabRBM = register(kind[SpikeAndSlab]{
 		return float64(s.Hidden) * float64(shape.Units())
 	},
 	real: true,
-	new: func(s SpikeAndSlab, shape dataset.Shape) (Energy, error) {
+	new: func(s SpikeAndSlab, shape dataset.Shape) (energy, error) {
 		return newSpikeAndSlab(s.Hidden, shape.Units()), nil
 	},
 })
@@ -62,13 +62,11 @@ func newSpikeAndSlab(hidden, units int) *spikeAndSlab {
 	return &spikeAndSlab{units, of(hidden * units), of(hidden), of(hidden), of(hidden), of(units), of(hidden)}
 }
 
-func (e *spikeAndSlab) width() int { return e.units }
-
-func (e *spikeAndSlab) Parameters() []Parameter {
-	return []Parameter{
-		parameter("weights", 1, e.weights, len(e.bias), e.units), parameter("hidden_biases", 1, e.bias), parameter("slab_means", 1, e.mean),
-		parameter("log_slab_precisions", slow, e.logSlab), parameter("log_visible_precisions", slow, e.logVisible),
-		parameter("log_extra_precisions", slow, e.logExtra),
+func (e *spikeAndSlab) Parameters() []parameter {
+	return []parameter{
+		newParameter("weights", 1, e.weights, len(e.bias), e.units), newParameter("hidden_biases", 1, e.bias), newParameter("slab_means", 1, e.mean),
+		newParameter("log_slab_precisions", slow, e.logSlab), newParameter("log_visible_precisions", slow, e.logVisible),
+		newParameter("log_extra_precisions", slow, e.logExtra),
 	}
 }
 
@@ -136,7 +134,7 @@ func (e *spikeAndSlab) Slope(to, v []float64) {
 }
 
 // At returns the energy at β. The base model is the standard normal distribution.
-func (e *spikeAndSlab) At(β float64) Energy {
+func (e *spikeAndSlab) At(β float64) energy {
 	at := *e
 	at.weights, at.mean, at.bias = scaled(math.Sqrt(β), e.weights), scaled(math.Sqrt(β), e.mean), scaled(β, e.bias)
 	at.logVisible, at.logExtra = towards(e.logVisible, β), slices.Clone(e.logExtra)
@@ -153,10 +151,7 @@ func (e *spikeAndSlab) exact() bool { return integrable(len(e.bias), e.units) }
 
 // LogZ sums over the states of at most 16 spikes, or of fewer if there are more than 64 units; given the spikes, v is
 // Gaussian.
-func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
-	if !e.exact() {
-		return 0, false
-	}
+func (e *spikeAndSlab) LogZ([]float64) float64 {
 	return sumOut(len(e.bias), func(h []float64) float64 {
 		precision, shift := mat.NewSymDense(e.units, nil), make([]float64, e.units)
 		for j, l := range e.logVisible {
@@ -174,11 +169,11 @@ func (e *spikeAndSlab) LogZ([]float64) (float64, bool) {
 			}
 		}
 		return floats.Dot(e.bias, h) + gaussian(shift, precision)
-	}), true
+	})
 }
 
 func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
-	return dataset.Shape{}, slices.Collect(slices.Chunk(e.weights, e.units))
+	return dataset.Shape{}, rowsOf(e.weights, e.units)
 }
 
 // slabProducts holds W, |W| (sizes), Φ (extra), v and v². For each row and hidden unit it holds y = wᵀv, Σ|w_j|v_j²

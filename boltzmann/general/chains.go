@@ -107,12 +107,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		}
 	}
 	slices.Sort(free)
-	sheet := func(missing func(r, i int) float64) dataset.Sheet { return split.Masked(m.shape, mask, missing) }
-	p := dataset.Inpainting{
-		Originals: sheet(func(r, i int) float64 { return known[r][i] }),
-		Corrupted: sheet(func(int, int) float64 { return 0.5 }),
-	}
-	for chain := range chains {
+	return split.Inpaint(ctx, m.shape, mask, known, chains, func(chain int) [][]float64 {
 		means := make([][]float64, split.Rows)
 		work.Parallel(split.Rows, func(r int) {
 			x, c := slices.Clone(known[r]), philox.Counter{Purpose: philox.Clamp, Datum: uint32(r), Sample: uint32(chain), Layer: 1}
@@ -121,10 +116,6 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 			m.run(ctx, x, free, sweeps, c)
 			means[r] = m.means(x)
 		})
-		p.Images = append(p.Images, sheet(func(r, i int) float64 { return means[r][i] }))
-		if progress != nil {
-			progress(float64(chain+1) / float64(chains))
-		}
-	}
-	return p, ctx.Err()
+		return means
+	}, progress)
 }

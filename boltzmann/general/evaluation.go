@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -35,8 +34,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	for _, b := range m.biases() {
 		start += statistics.Softplus(b)
 	}
-	var mutex sync.Mutex
-	done := 0
+	done := work.Meter(progress, chains)
 	work.Parallel(chains, func(chain int) {
 		x, c := make([]float64, m.units()), philox.Counter{Purpose: philox.Anneal, Datum: uint32(chain)}
 		logs[chain] = start
@@ -47,14 +45,9 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 				logs[chain] += on * floats.Dot(m.row(i), x) / 2 / annealingSteps
 			}
 		}
-		if progress != nil {
-			mutex.Lock()
-			done++
-			progress(float64(done) / float64(chains))
-			mutex.Unlock()
-		}
+		done(1)
 	})
-	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
+	return boltzmann.NewLogZ(logs, annealingSteps), ctx.Err()
 }
 
 // bestLogZ returns log Z. It is exact if the units are enumerable, and otherwise estimated by AIS with a
@@ -64,8 +57,7 @@ func (m *Model) bestLogZ(ctx context.Context, chains int, progress func(float64)
 		return m.AIS(ctx, chains, progress)
 	}
 	logZ, err := m.LogZ()
-	exact := runs.Float(logZ)
-	return boltzmann.LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}, err
+	return boltzmann.KnownLogZ(logZ), err
 }
 
 // Evaluate measures the model on rows of a set, usually test rows. Free energies are exact, and so is log
@@ -94,7 +86,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	z, err := m.bestLogZ(ctx, samples, progress)
-	f, logZ := estimateOf(energies), float64(z.Value)
+	f, logZ := runs.EstimateOf(energies), float64(z.Value)
 	return runs.Estimates{
 		runs.LogP.Key:       {Value: -f.Value - logZ, SE: f.SE},
 		runs.LogZ.Key:       {Value: logZ, SE: float64(z.SE)},

@@ -121,8 +121,7 @@ func checkMemory(s Settings, visible int) error {
 // if an exact log p(v) is far worse. The pseudo-likelihood cannot show this: it may be 0 nats for a machine
 // that gives the data no probability.
 func baseline(e Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-	line := factorized.Bernoulli(set.Train(), rows)
-	b := runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: line.LogP, SE: line.SE}, Limit: line.Limit}
+	b := factorized.Bernoulli(set.Train(), rows)
 	if set.Shape().Units()+e.Settings.Machine.Hidden <= enumerable {
 		b.LimitOf = runs.LogP.Key
 	}

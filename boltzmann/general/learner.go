@@ -210,7 +210,7 @@ func (m *Model) measure(ctx context.Context, states [][]float64, units int, c ph
 			pseudo[r] -= statistics.Softplus(energies[r]-m.freeEnergy(flipped)) * float64(visible) / float64(units)
 		}
 	})
-	return runs.Measures{runs.FreeEnergy.Key: estimateOf(energies).Value, runs.PseudoLikelihood.Key: estimateOf(pseudo).Value}
+	return runs.Measures{runs.FreeEnergy.Key: runs.EstimateOf(energies).Value, runs.PseudoLikelihood.Key: runs.EstimateOf(pseudo).Value}
 }
 
 func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
@@ -227,9 +227,4 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 		measured[runs.LogP.Key] = -measured[runs.FreeEnergy.Key] - logZ
 	}
 	return measured, nil
-}
-
-func estimateOf(values []float64) (e runs.Estimate) {
-	e.Value, e.SE = statistics.MeanAndErrorOf(values)
-	return e
 }

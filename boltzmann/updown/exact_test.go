@@ -81,16 +81,9 @@ func (x tiny) trainer(t testing.TB, method boltzmann.MethodSpec, step int) *trai
 // parameters are all of a trainer: those of the layers, then those of the prior.
 func (t *trainer) parameters() (all []float64) {
 	for _, of := range t.tensors() {
-		all = append(all, wide(of.Data)...)
+		all = append(all, kernels.Doubles(of.Data)...)
 	}
-	return append(all, wide(t.prior.Model().Parameters().Flat)...)
-}
-
-func wide(values []float32) (all []float64) {
-	for _, value := range values {
-		all = append(all, float64(value))
-	}
-	return all
+	return append(all, kernels.Doubles(t.prior.Model().Parameters().Flat)...)
 }
 
 // exact is the network in double precision.
@@ -102,16 +95,16 @@ type exact struct {
 func (x tiny) exactly() exact {
 	var parameters []float64
 	for _, of := range x.prior.Tensors[:3] {
-		parameters = append(parameters, wide(of.Data)...)
+		parameters = append(parameters, kernels.Doubles(of.Data)...)
 	}
 	return exact{x, oracle.Bipartite(oracle.Binary(tinyUnits[2]), oracle.Binary(tinyHidden), parameters)}
 }
 
 // means are those of y given x.
 func (l layer) means(x []float64) []float64 {
-	p := wide(l.biases)
+	p := kernels.Doubles(l.biases)
 	for i, on := range x {
-		floats.AddScaled(p, on, wide(kernels.Row(l.weights, i)))
+		floats.AddScaled(p, on, kernels.Doubles(kernels.Row(l.weights, i)))
 	}
 	for k, a := range p {
 		p[k] = 1 / (1 + math.Exp(-a))

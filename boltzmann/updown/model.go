@@ -15,7 +15,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -149,8 +148,9 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, boltzmann.Annealing{}, progress)
-	mean, se := statistics.MeanAndErrorOf(logs)
-	return runs.Estimates{runs.LogP.Key: {Value: mean - float64(z.Value), SE: se}}, err
+	logP := runs.EstimateOf(logs)
+	logP.Value -= float64(z.Value)
+	return runs.Estimates{runs.LogP.Key: logP}, err
 }
 
 // Means runs n chains of the prior for a number of sweeps, draws the layers below downwards from the last

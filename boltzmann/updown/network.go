@@ -21,10 +21,7 @@ func newLayer(x, y int) layer { return layer{kernels.NewMatrix(x, y), make([]flo
 
 // write writes the inputs of y for each row x.
 func (l layer) write(inputs, x kernels.Matrix) {
-	for r := range inputs.Rows {
-		copy(kernels.Row(inputs, r), l.biases)
-	}
-	kernels.AddMulNN(inputs, x, l.weights)
+	kernels.Affine(inputs, x, l.weights, l.biases)
 }
 
 // weightsAPart is the number of rows of weights that one processor updates together.
@@ -133,12 +130,7 @@ func (n network) newPass(rows int) *pass {
 
 // rows returns the part of the pass from row first to row last−1, which shares its memory.
 func (p *pass) rows(first, last int) *pass {
-	part := func(all []kernels.Matrix) (parts []kernels.Matrix) {
-		for _, m := range all {
-			parts = append(parts, kernels.Rows(m, first, last))
-		}
-		return parts
-	}
+	part := func(all []kernels.Matrix) []kernels.Matrix { return kernels.RowsOf(all, first, last) }
 	return &pass{p.network, part(p.states), part(p.generative), part(p.recognition)}
 }
 

@@ -46,7 +46,7 @@ func states(n int, each func(z []float64)) {
 
 // joint returns log p(x,z) of Bernoulli latent variables.
 func (m *Model) joint(of reference, x, z []float64) (logP float64) {
-	decoder, _ := m.take(wide(m.flat[len(m.flat)-m.rest():]), m.decoder)
+	decoder, _ := m.take(kernels.Doubles(m.flat[len(m.flat)-m.rest():]), m.decoder)
 	for i, a := range of.forward(decoder, z) {
 		if m.noise != nil {
 			logP += normal(x[i], a, m.Noise())
@@ -127,7 +127,7 @@ func TestStraightThroughHasTheStatedBias(t *testing.T) {
 		})
 		return elbo
 	}
-	outputs := of.forward(m.layers(wide(m.flat)), x)
+	outputs := of.forward(m.layers(kernels.Doubles(m.flat)), x)
 	mean := make([]float64, len(m.flat))
 	states(3, func(z []float64) {
 		m.latent = chosen{z: z}
@@ -136,7 +136,7 @@ func TestStraightThroughHasTheStatedBias(t *testing.T) {
 		for j, a := range outputs {
 			logQ += bernoulliLogP(z[j], a)
 		}
-		floats.AddScaled(mean, math.Exp(logQ), wide(m.gradient.flat))
+		floats.AddScaled(mean, math.Exp(logQ), kernels.Doubles(m.gradient.flat))
 	})
 	bias := make([]float64, 3)
 	for j, a := range outputs {
@@ -152,7 +152,7 @@ func TestStraightThroughHasTheStatedBias(t *testing.T) {
 	n := len(m.encoder[0].weights.Data)
 	const h = 1e-2 // parameters are float32, in which the ELBO is nearly quadratic
 	for k := range mean {
-		flat := wide(m.flat)
+		flat := kernels.Doubles(m.flat)
 		flat[k] += h
 		up := exact(flat)
 		flat[k] -= 2 * h
@@ -198,7 +198,7 @@ func TestBiasOfRelaxedDrawsFallsWithTheTemperature(t *testing.T) {
 		b := runs.Minibatch{Rows: split(250, 3, 100, 160), Index: []int{0}}
 		row, of := x(m, b.Rows, 0), reference{settings: m.settings}
 		m.differentiate(b, 1)
-		a := of.forward(m.layers(wide(m.flat)), row)[0]
+		a := of.forward(m.layers(kernels.Doubles(m.flat)), row)[0]
 		q := statistics.Sigmoid(a)
 		f := func(z float64) float64 { return m.joint(of, row, []float64{z}) - bernoulliLogP(z, a) }
 		return runs.Estimate{Value: float64(m.gradient.encoder[0].biases[0]) - q*(1-q)*(f(1)-f(0))}

@@ -1,12 +1,8 @@
 package autoencoder
 
 import (
-	"context"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/memory"
-	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -23,7 +19,7 @@ func (m *Model) Sample(n int, seed uint64) (rows, means [][]float64) {
 	for r := range n {
 		outputs := kernels.Row(decoder.outputs(), r)
 		m.observe(x, outputs, at.sampled(r, 1))
-		rows, means = append(rows, wide(x)), append(means, m.expected(outputs))
+		rows, means = append(rows, kernels.Doubles(x)), append(means, m.expected(outputs))
 	}
 	return rows, means
 }
@@ -43,7 +39,7 @@ func (m *Model) Reconstruct(rows dataset.Split, seed uint64) (x, means [][]float
 	}
 	decoder.forward()
 	for r := range rows.Rows {
-		x, means = append(x, wide(kernels.Row(encoder.input(), r))), append(means, m.expected(kernels.Row(decoder.outputs(), r)))
+		x, means = append(x, kernels.Doubles(kernels.Row(encoder.input(), r))), append(means, m.expected(kernels.Row(decoder.outputs(), r)))
 	}
 	return x, means
 }
@@ -62,7 +58,7 @@ func (m *Model) observe(x, outputs []float32, at place) {
 
 func (m *Model) expected(outputs []float32) []float64 {
 	if m.noise != nil {
-		return wide(outputs)
+		return kernels.Doubles(outputs)
 	}
 	p := make([]float64, len(outputs))
 	for i, a := range outputs {
@@ -71,48 +67,14 @@ func (m *Model) expected(outputs []float32) []float64 {
 	return p
 }
 
-func wide(row []float32) []float64 {
-	values := make([]float64, len(row))
-	for i, v := range row {
-		values[i] = float64(v)
-	}
-	return values
-}
-
 // Drawings returns three drawings: the expected values of x given latent variables from the prior, draws of x
 // given the same variables, and rows, each followed by its reconstruction.
 func (m *Model) Drawings() []runs.Drawing {
-	sheet := func(values [][]float64, err error) ([]dataset.Sheet, error) {
-		return runs.Sheet(dataset.Sheet{Shape: m.shape, Values: values}, err)
-	}
-	sample := func(n int, seed uint64) (rows, means [][]float64, err error) {
-		if err := memory.Check(names.Count(n, "sample"), 16*float64(n)*float64(m.shape.Units()), "use fewer"); err != nil {
+	return runs.Drawings(append(runs.Samples(m.shape, m.Sample), runs.Reconstructions(m.shape, func(rows dataset.Split, seed uint64) (x, means [][]float64, err error) {
+		if err := m.checkRows(rows); err != nil {
 			return nil, nil, err
 		}
-		rows, means = m.Sample(n, seed)
-		return rows, means, nil
-	}
-	return runs.Drawings(runs.Drawing{
-		Kind: "means", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			_, means, err := sample(s.N, s.Seed)
-			return sheet(means, err)
-		},
-	}, runs.Drawing{
-		Kind: "draws", Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			rows, _, err := sample(s.N, s.Seed)
-			return sheet(rows, err)
-		},
-	}, runs.Drawing{
-		Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			if err := m.checkRows(s.Rows); err != nil {
-				return nil, err
-			}
-			var both [][]float64
-			x, means := m.Reconstruct(s.Rows.Subset(s.N, s.Seed), s.Seed)
-			for r := range x {
-				both = append(both, x[r], means[r])
-			}
-			return sheet(both, nil)
-		},
-	})
+		x, means = m.Reconstruct(rows, seed)
+		return x, means, nil
+	}))...)
 }

@@ -63,10 +63,7 @@ func newDense(weights, biases []float32, inputs int) dense {
 }
 
 func (d dense) write(y, x kernels.Matrix) {
-	for r := range y.Rows {
-		copy(kernels.Row(y, r), d.biases)
-	}
-	kernels.AddMulNN(y, x, d.weights)
+	kernels.Affine(y, x, d.weights, d.biases)
 }
 
 // weightsAPart is the number of rows of W whose gradients one processor computes together.
@@ -109,13 +106,7 @@ func newStack(layers []dense, activation Activation, rows int, training bool) st
 
 // rows returns rows first to last−1 of the stack, which share its memory.
 func (s stack) rows(first, last int) stack {
-	part := func(all []kernels.Matrix) (parts []kernels.Matrix) {
-		for _, m := range all {
-			parts = append(parts, kernels.Rows(m, first, last))
-		}
-		return parts
-	}
-	s.values, s.derivatives = part(s.values), part(s.derivatives)
+	s.values, s.derivatives = kernels.RowsOf(s.values, first, last), kernels.RowsOf(s.derivatives, first, last)
 	return s
 }
 

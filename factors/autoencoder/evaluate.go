@@ -65,7 +65,7 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, 0, fmt.Errorf("%d samples per row: give at least 1", samples)
 	}
 	of = make([]engine.Likelihood, rows.Rows)
-	codes, done := kernels.NewMatrix(rows.Rows, m.settings.Code), engine.Meter(progress, rows.Rows)
+	codes, done := kernels.NewMatrix(rows.Rows, m.settings.Code), work.Meter(progress, rows.Rows)
 	work.Parts(rows.Rows, max(1, samplesAPass/samples), func(first, last int) {
 		if ctx.Err() != nil {
 			return

@@ -62,12 +62,10 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Rate:  func(s Settings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
 	Check: check,
 	Baseline: func(e Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-		line := factorized.Bernoulli
 		if e.Settings.Decoder == Normal {
-			line = func(train, rows dataset.Split) factorized.Line { return factorized.Gaussian(train, rows, floor) }
+			return factorized.Gaussian(set.Train(), rows, floor)
 		}
-		of := line(set.Train(), rows)
-		return runs.Baseline{Rows: rows.Name, Factorized: runs.Estimate{Value: of.LogP, SE: of.SE}, Limit: of.Limit}
+		return factorized.Bernoulli(set.Train(), rows)
 	},
 	Measures: []runs.Measure{runs.LogP, bound, runs.ESS, active},
 	Size:     func(e Experiment, shape dataset.Shape) float64 { return 3 * e.Settings.size(shape.Units()) },

@@ -51,11 +51,11 @@ func referenceOf(m *Model, b runs.Minibatch, key philox.Key) reference {
 		switch m.settings.Latent {
 		case Gaussian:
 			gaussian{}.dream(z, nil, at)
-			copy(own, wide(z))
+			copy(own, kernels.Doubles(z))
 		case GumbelSoftmax:
 			gumbel{}.logistic(len(z), at, func(j int, l float64) { own[j] = l })
 		case StraightThrough:
-			outputs := of.forward(m.layers(float64s(m.flat)), x(m, b.Rows, r/m.settings.Samples))
+			outputs := of.forward(m.layers(kernels.Doubles(m.flat)), x(m, b.Rows, r/m.settings.Samples))
 			a := make([]float32, len(z))
 			for j := range a {
 				a[j] = float32(outputs[j])
@@ -70,13 +70,11 @@ func referenceOf(m *Model, b runs.Minibatch, key philox.Key) reference {
 	return of
 }
 
-func float64s(flat []float32) []float64 { return wide(flat) }
-
 // x returns a row as the model reads it.
 func x(m *Model, rows dataset.Split, r int) []float64 {
 	row := make([]float32, rows.Shape.Units())
 	m.load(row, rows, r, place{})
-	return wide(row)
+	return kernels.Doubles(row)
 }
 
 // layer is a layer y = b + Wᵀx in float64.
@@ -194,7 +192,7 @@ func TestGradientIsThatOfTheBound(t *testing.T) {
 					m := tiny(s)
 					of := referenceOf(m, b, 7)
 					m.differentiate(b, 7)
-					flat := float64s(m.flat)
+					flat := kernels.Doubles(m.flat)
 					want := fd.Gradient(nil, func(flat []float64) float64 { return of.bound(m, flat) }, flat, &fd.Settings{Formula: fd.Central})
 					for k, g := range m.gradient.flat {
 						if !(math.Abs(float64(g)-want[k]) <= 2e-5*(1+math.Abs(want[k]))) {

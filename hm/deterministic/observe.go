@@ -45,7 +45,7 @@ func observe(ctx context.Context, e Experiment, m *Machine, set *dataset.Set, ep
 func LogPHistory(h runs.History) runs.History {
 	exact := runs.History{Name: h.Name, Measures: []runs.Measure{runs.LogP}}
 	if b := h.Baseline; b != nil {
-		exact.Baseline = &runs.Baseline{Rows: b.Rows, Factorized: runs.Estimate{Value: -b.Factorized.Value, SE: b.Factorized.SE}, Limit: -b.Limit}
+		exact.Baseline = new(negated(*b))
 	}
 	for _, e := range h.Epochs {
 		if train, ok := e.Measured[exactTrain]; ok {

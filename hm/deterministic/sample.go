@@ -1,8 +1,6 @@
 package deterministic
 
 import (
-	"context"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -35,17 +33,11 @@ func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 // Drawings returns two kinds of drawing: "means", the probabilities of the data given a sample of
 // the layer above, and "draws", samples of the data.
 func (m *Machine) Drawings() []runs.Drawing {
-	drawing := func(kind string, image func(states [][]float64) []float64) runs.Drawing {
-		return runs.Drawing{Kind: kind, Uses: []string{"seed"}, Draw: func(_ context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
-			sheet := dataset.Sheet{Shape: dataset.Shape{Height: max(1, m.shape.Height), Width: m.shape.Width}}
-			for _, states := range m.Draw(s.Seed, s.N) {
-				sheet.Values = append(sheet.Values, image(states))
-			}
-			return runs.Sheet(sheet, nil)
-		}}
-	}
-	return runs.Drawings(
-		drawing("means", func(states [][]float64) []float64 { return m.Generate(0, states[1]) }),
-		drawing("draws", func(states [][]float64) []float64 { return states[0] }),
-	)
+	shape := dataset.Shape{Height: max(1, m.shape.Height), Width: m.shape.Width}
+	return runs.Drawings(runs.Samples(shape, func(n int, seed uint64) (rows, means [][]float64) {
+		for _, states := range m.Draw(seed, n) {
+			rows, means = append(rows, states[0]), append(means, m.Generate(0, states[1]))
+		}
+		return rows, means
+	})...)
 }

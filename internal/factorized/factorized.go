@@ -10,14 +10,8 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
-
-// A Line is a baseline over rows, in nats.
-type Line struct {
-	LogP, SE float64 // mean log p(x) under the factorised model, and its standard error, which is NaN for one row
-	Limit    float64 // the mean log p(x) below which a machine has diverged
-}
 
 // Factors by which a diverged machine is worse than units that have seen no data. With biases of −1
 // a Bernoulli unit starts at 1.31 nats at worst, twice the 0.69 of a fair coin. Gaussian units have
@@ -33,8 +27,8 @@ const (
 // Jeffreys' prior: a unit that is never on in training may be on in other rows, which would make
 // log p(x) −∞. A value between 0 and 1 is the probability that a draw of the unit is on: it counts
 // as this fraction of a row in n₁, and log p(x) is a mean over the draws.
-func Bernoulli(train, rows dataset.Split) Line {
-	return lineOf(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
+func Bernoulli(train, rows dataset.Split) runs.Baseline {
+	return baseline(bernoulli(train), -math.Ln2*float64(train.Shape.Units()), rows, farBernoulli)
 }
 
 // Variable is a categorical variable with one unit per category, exactly one of which is 1. With
@@ -49,7 +43,7 @@ type Variable struct {
 // Categorical returns the baseline over rows of variables, in the order of the units. The
 // probability of each of the k categories of a variable is (n₁+½)/(n+k/2). Real numbers have the
 // means and the standard deviations of the training rows.
-func Categorical(train, rows dataset.Split, variables []Variable) Line {
+func Categorical(train, rows dataset.Split, variables []Variable) runs.Baseline {
 	m, n, blind, of := newModel(train.Shape.Units()), float64(train.Rows), 0.0, momentsOf(train)
 	first, reals := 0, 0
 	for _, v := range variables {
@@ -78,11 +72,11 @@ func Categorical(train, rows dataset.Split, variables []Variable) Line {
 		blind -= math.Log(k)
 		first += v.Units
 	}
-	l := lineOf(m, blind, rows, farBernoulli)
+	b := baseline(m, blind, rows, farBernoulli)
 	if reals > 0 {
-		l.Limit = l.LogP + (farBernoulli-1)*blind - farReals(reals)
+		b.Limit = b.Factorized.Value + (farBernoulli-1)*blind - farReals(reals)
 	}
-	return l
+	return b
 }
 
 // farReals returns how far, in nats, the log p of a diverged machine of real numbers lies below its
@@ -95,22 +89,20 @@ func farReals(units int) float64 {
 // of the training rows. The standard deviations are at least the given positive floor: this is the
 // maximum-likelihood model with this floor. For real numbers there is no floor, and a constant unit
 // has the standard deviation 1.
-func Gaussian(train, rows dataset.Split, floor float64) Line {
-	blind, _ := normal(train.Shape.Units()).logP(rows)
-	l := lineOf(gaussian(train, floor), blind, rows, farGaussian)
+func Gaussian(train, rows dataset.Split, floor float64) runs.Baseline {
+	blind := normal(train.Shape.Units()).logP(rows).Value
+	b := baseline(gaussian(train, floor), blind, rows, farGaussian)
 	if train.Reals != nil {
-		l.Limit = l.LogP - farReals(train.Shape.Units())
+		b.Limit = b.Factorized.Value - farReals(train.Shape.Units())
 	}
-	return l
+	return b
 }
 
-// lineOf returns the line of m. blind is the mean log p of a model that has seen no data. If m has
+// baseline returns the log p of m in nats. blind is the mean log p of a model that has seen no data. If m has
 // seen few training rows, its log p on other rows may be lower than blind.
-func lineOf(m model, blind float64, rows dataset.Split, far float64) Line {
-	var l Line
-	l.LogP, l.SE = m.logP(rows)
-	l.Limit = min(l.LogP, blind) + (far-1)*blind
-	return l
+func baseline(m model, blind float64, rows dataset.Split, far float64) runs.Baseline {
+	logP := m.logP(rows)
+	return runs.Baseline{Rows: rows.Name, Factorized: logP, Limit: min(logP.Value, blind) + (far-1)*blind}
 }
 
 // model is a distribution of rows with independent units. For values x in [0, 1], log p(x) = a + Σᵢ
@@ -171,8 +163,8 @@ func (m *model) setGaussian(i int, mean, deviation float64) {
 	m.c[i] = -precision / 2
 }
 
-// logP returns the mean of log p(x) over rows and its standard error.
-func (m model) logP(rows dataset.Split) (mean, se float64) {
+// logP returns the mean of log p(x) over rows.
+func (m model) logP(rows dataset.Split) runs.Estimate {
 	logs := make([]float64, rows.Rows)
 	for r := range logs {
 		logs[r] = m.a
@@ -180,7 +172,7 @@ func (m model) logP(rows dataset.Split) (mean, se float64) {
 			logs[r] += (m.b[i] + m.c[i]*x) * x
 		}
 	}
-	return statistics.MeanAndErrorOf(logs)
+	return runs.EstimateOf(logs)
 }
 
 func realMoments(rows dataset.Split) []moments {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // split are rows of three units.
@@ -27,22 +28,21 @@ func near(t *testing.T, what string, got, want float64) {
 // The smoothed means of 5 rows with 0, 2 and 5 of them on are 1/12, 5/12 and 11/12.
 func TestBernoulliHasSmoothedMeans(t *testing.T) {
 	m := bernoulli(split([3]uint8{0, 255, 255}, [3]uint8{0, 255, 255}, [3]uint8{0, 0, 255}, [3]uint8{0, 0, 255}, [3]uint8{0, 0, 255}))
-	logP, se := m.logP(split([3]uint8{0, 255, 255}))
-	near(t, "log p of a usual row", logP, math.Log(11./12*5./12*11./12))
-	if !math.IsNaN(se) {
-		t.Errorf("the standard error of one row is %v", se)
+	logP := m.logP(split([3]uint8{0, 255, 255}))
+	near(t, "log p of a usual row", logP.Value, math.Log(11./12*5./12*11./12))
+	if !math.IsNaN(logP.SE) {
+		t.Errorf("the standard error of one row is %v", logP.SE)
 	}
-	logP, _ = m.logP(split([3]uint8{255, 0, 0}))
-	near(t, "log p of a row such as never was", logP, math.Log(1./12*7./12*1./12))
+	near(t, "log p of a row such as never was", m.logP(split([3]uint8{255, 0, 0})).Value, math.Log(1./12*7./12*1./12))
 }
 
 // Of 5 rows 1, 0 and 4 have one of three categories: their smoothed probabilities are 3/13,
 // 1/13 and 9/13. Units that have seen no data have 1/3.
 func TestCategoricalHasSmoothedFrequencies(t *testing.T) {
 	a, b, c := [3]uint8{255, 0, 0}, [3]uint8{0, 255, 0}, [3]uint8{0, 0, 255}
-	line := Categorical(split(a, c, c, c, c), split(a, b), []Variable{{Units: 3}})
-	near(t, "mean log p", line.LogP, math.Log(3./13*1./13)/2)
-	near(t, "the limit", line.Limit, line.LogP-2*math.Log(3))
+	baseline := Categorical(split(a, c, c, c, c), split(a, b), []Variable{{Units: 3}})
+	near(t, "mean log p", baseline.Factorized.Value, math.Log(3./13*1./13)/2)
+	near(t, "the limit", baseline.Limit, baseline.Factorized.Value-2*math.Log(3))
 }
 
 // A unit alone with a rest is a Bernoulli unit, and a variable without any unit on is in its rest: 1
@@ -51,26 +51,25 @@ func TestCategoricalWithRest(t *testing.T) {
 	a, none := [3]uint8{255, 0, 0}, [3]uint8{0, 0, 255}
 	train := split(a, a, a, a, none)
 	units := []Variable{{Units: 1, Rest: true}, {Units: 1, Rest: true}, {Units: 1, Rest: true}}
-	near(t, "log p of Bernoulli units", Categorical(train, split(a, none), units).LogP, Bernoulli(train, split(a, none)).LogP)
-	near(t, "mean log p", Categorical(train, split(a, none), []Variable{{Units: 2, Rest: true}, {Units: 1, Rest: true}}).LogP, math.Log(9./13*9./12*3./13*3./12)/2)
+	near(t, "log p of Bernoulli units", Categorical(train, split(a, none), units).Factorized.Value, Bernoulli(train, split(a, none)).Factorized.Value)
+	near(t, "mean log p", Categorical(train, split(a, none), []Variable{{Units: 2, Rest: true}, {Units: 1, Rest: true}}).Factorized.Value, math.Log(9./13*9./12*3./13*3./12)/2)
 }
 
 // Real numbers beside a categorical variable are Gaussian: the baseline is the sum of both.
 func TestCategoricalBesideRealNumbers(t *testing.T) {
 	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 4, Reals: []float32{1, 0, 2.5, 0, 1, -1, 1, 0, 4, 1, 0, 0}}
-	line := Categorical(rows, rows, []Variable{{Units: 2}, {Units: 1, Real: true}})
+	baseline := Categorical(rows, rows, []Variable{{Units: 2}, {Units: 1, Real: true}})
 	categories := (3*math.Log(3.5/5) + math.Log(1.5/5)) / 4
 	const mean, variance = 5.5 / 4, (2.5*2.5+1+16)/4 - 5.5*5.5/16
-	near(t, "mean log p", line.LogP, categories-(math.Log(2*math.Pi*variance)+1)/2)
-	near(t, "the limit", line.Limit, line.LogP-2*math.Log(2)-9*(math.Log(2*math.Pi)+1)/2)
+	near(t, "mean log p", baseline.Factorized.Value, categories-(math.Log(2*math.Pi*variance)+1)/2)
+	near(t, "the limit", baseline.Limit, baseline.Factorized.Value-2*math.Log(2)-9*(math.Log(2*math.Pi)+1)/2)
 }
 
 // Over all rows of three units the model is a distribution.
 func TestProbabilitiesSumToOne(t *testing.T) {
 	m, sum := bernoulli(split([3]uint8{0, 255, 255}, [3]uint8{0, 80, 255})), 0.0
 	for state := range 8 {
-		logP, _ := m.logP(split([3]uint8{255 * uint8(state&1), 255 * uint8(state>>1&1), 255 * uint8(state>>2)}))
-		sum += math.Exp(logP)
+		sum += math.Exp(m.logP(split([3]uint8{255 * uint8(state&1), 255 * uint8(state>>1&1), 255 * uint8(state>>2)})).Value)
 	}
 	near(t, "the sum of p", sum, 1)
 }
@@ -88,10 +87,9 @@ func TestGrayValuesAreExpectations(t *testing.T) {
 			row[i] = 255 * uint8(on)
 			p *= math.Abs(float64(1-on) - float64(gray[i])/255)
 		}
-		logP, _ := m.logP(split(row))
-		want += p * logP
+		want += p * m.logP(split(row)).Value
 	}
-	got, _ := m.logP(split(gray))
+	got := m.logP(split(gray)).Value
 	near(t, "log p of grey values", got, want)
 }
 
@@ -103,9 +101,9 @@ func TestLogPOfThreeByThree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	logP, se := bernoulli(set.Test()).logP(set.Test())
-	near(t, "log p", logP, -9*math.Ln2)
-	near(t, "its error", se, 0)
+	logP := bernoulli(set.Test()).logP(set.Test())
+	near(t, "log p", logP.Value, -9*math.Ln2)
+	near(t, "its error", logP.SE, 0)
 
 	train := set.Train()
 	train.Rows = 7 // of these, means are not all the same
@@ -128,9 +126,9 @@ func TestLogPOfThreeByThree(t *testing.T) {
 		}
 		return sum
 	})
-	logP, se = bernoulli(train).logP(rows)
-	near(t, "log p", logP, want)
-	near(t, "its error", se, wantSE)
+	logP = bernoulli(train).logP(rows)
+	near(t, "log p", logP.Value, want)
+	near(t, "its error", logP.SE, wantSE)
 }
 
 // A unit of Gaussian data has its mean and its standard deviation, but for the floor
@@ -140,29 +138,28 @@ func TestGaussian(t *testing.T) {
 	density := func(x, mean, deviation float64) float64 {
 		return -math.Pow((x-mean)/deviation, 2)/2 - math.Log(math.Sqrt(2*math.Pi)*deviation)
 	}
-	logP, _ := gaussian(rows, 0.01).logP(split([3]uint8{255, 51, 102}))
+	logP := gaussian(rows, 0.01).logP(split([3]uint8{255, 51, 102})).Value
 	first, third := math.Sqrt(0.16*2/3), math.Sqrt((0.64+0.04)/3-1./9) // about the means 0.4 and 1/3
 	near(t, "log p", logP, density(1, 0.4, first)+density(0.2, 0.2, 0.01)+density(0.4, 1./3, third))
 
 	// Over its own rows it is −½ ln 2πeσ² a unit.
-	logP, _ = gaussian(rows, 0.01).logP(rows)
+	logP = gaussian(rows, 0.01).logP(rows).Value
 	near(t, "log p of its rows", logP, -math.Log(2*math.Pi*math.E*first*third)-math.Log(math.Sqrt(2*math.Pi)*0.01))
 
-	logP, _ = normal(3).logP(split([3]uint8{255, 51, 0}))
+	logP = normal(3).logP(split([3]uint8{255, 51, 0})).Value
 	near(t, "log p of standard normal units", logP, density(1, 0, 1)+density(0.2, 0, 1)+density(0, 0, 1))
 }
 
 // The limit is some times what coins or standard normal units come to, or as far
 // below the model where few rows have made it the worse of the two.
-func TestLines(t *testing.T) {
+func TestBaselines(t *testing.T) {
 	train, other := split([3]uint8{0, 255, 255}, [3]uint8{0, 0, 255}), split([3]uint8{255, 51, 0})
 	coins := -3 * math.Ln2
 	normals := func(rows dataset.Split) float64 {
-		logP, _ := normal(3).logP(rows)
-		return logP
+		return normal(3).logP(rows).Value
 	}
 	for name, test := range map[string]struct {
-		line       Line
+		baseline   runs.Baseline
 		rows       dataset.Split
 		model      model
 		blind, far float64
@@ -173,13 +170,13 @@ func TestLines(t *testing.T) {
 		"gaussian":             {Gaussian(train, train, 0.01), train, gaussian(train, 0.01), normals(train), 10, false},
 		"gaussian, surprised":  {Gaussian(train, other, 0.01), other, gaussian(train, 0.01), normals(other), 10, true},
 	} {
-		logP, _ := test.model.logP(test.rows)
-		near(t, name, test.line.LogP, logP)
+		logP := test.model.logP(test.rows).Value
+		near(t, name, test.baseline.Factorized.Value, logP)
 		limit := test.far * test.blind
 		if test.surprised {
 			limit = logP + (test.far-1)*test.blind
 		}
-		near(t, "the limit of "+name, test.line.Limit, limit)
+		near(t, "the limit of "+name, test.baseline.Limit, limit)
 	}
 }
 
@@ -196,8 +193,8 @@ func TestRealNumbersHaveNoScale(t *testing.T) {
 	plain := Gaussian(reals(1, 0), reals(1, 0), 0.05)
 	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {
 		scaled := Gaussian(reals(c[0], c[1]), reals(c[0], c[1]), 0.05)
-		if shift := -2 * math.Log(c[0]); math.Abs(scaled.LogP-plain.LogP-shift) > 1e-6 || math.Abs(scaled.Limit-plain.Limit-shift) > 1e-6 {
-			t.Errorf("times %v: log p %v and the limit %v, want %v more than %v and %v", c[0], scaled.LogP, scaled.Limit, shift, plain.LogP, plain.Limit)
+		if shift := -2 * math.Log(c[0]); math.Abs(scaled.Factorized.Value-plain.Factorized.Value-shift) > 1e-6 || math.Abs(scaled.Limit-plain.Limit-shift) > 1e-6 {
+			t.Errorf("times %v: log p %v and the limit %v, want %v more than %v and %v", c[0], scaled.Factorized.Value, scaled.Limit, shift, plain.Factorized.Value, plain.Limit)
 		}
 	}
 }

@@ -26,6 +26,14 @@ func Rows(m Matrix, first, last int) Matrix {
 	return m
 }
 
+// RowsOf returns Rows(m, first, last) of each matrix m.
+func RowsOf(all []Matrix, first, last int) (parts []Matrix) {
+	for _, m := range all {
+		parts = append(parts, Rows(m, first, last))
+	}
+	return parts
+}
+
 // Cols returns columns first to last−1 of m, sharing its data.
 func Cols(m Matrix, first, last int) Matrix {
 	m.Data = m.Data[min(first, len(m.Data)):]
@@ -60,6 +68,34 @@ func AddToRows(m Matrix, y []float32) {
 	for i := range m.Rows {
 		AddMultiple(Row(m, i), 1, y)
 	}
+}
+
+// Affine sets each row of y to biases plus the product of the same row of x and w.
+func Affine(y, x, w Matrix, biases []float32) {
+	for i := range y.Rows {
+		copy(Row(y, i), biases)
+	}
+	AddMulNN(y, x, w)
+}
+
+// States returns all states of some binary units, one per row.
+func States(units int) Matrix {
+	states := NewMatrix(1<<units, units)
+	for s := range states.Rows {
+		for j := range units {
+			Row(states, s)[j] = float32(s >> j & 1)
+		}
+	}
+	return states
+}
+
+// Doubles returns x in double precision.
+func Doubles(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
 }
 
 // Scale multiplies the elements of x by the factor by.

@@ -176,7 +176,7 @@ func TestNumbersOfTheManual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if logP := factorized.Bernoulli(set.Train(), set.Validation()).LogP; !stands(baseline[1], []float64{-logP}) {
+		if logP := factorized.Bernoulli(set.Train(), set.Validation()).Factorized.Value; !stands(baseline[1], []float64{-logP}) {
 			t.Errorf("the manual has −%s nats for it, and it is %.2f", baseline[1], logP)
 		}
 	})

@@ -20,7 +20,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -141,8 +140,7 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	for _, x := range rows.Floats() {
 		logs = append(logs, m.LogP(x))
 	}
-	mean, sd := stat.MeanStdDev(logs, nil)
-	return runs.Estimates{runs.LogP.Key: {Value: mean, SE: stat.StdErr(sd, float64(len(logs)))}}, nil
+	return runs.Estimates{runs.LogP.Key: runs.EstimateOf(logs)}, nil
 }
 
 // LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact".

@@ -105,7 +105,7 @@ func (c Catalog) ParseConclusions(name string, text []byte) (Conclusions, error)
 }
 
 func (c Catalog) told(t Told) (claim Claim, number Number, found bool) {
-	e, _ := first(c, func(e Entry) bool { return e.ID == t.ID })
+	e := c.entry(t.ID)
 	if claim, found = first(e.Claims, func(c Claim) bool { return t.Claim != "" && c.Says == t.Claim }); !found {
 		number, found = e.Number(t.Of, t.Measure)
 	}

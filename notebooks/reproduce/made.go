@@ -237,8 +237,8 @@ func (e Entry) write(results string, m Made) error {
 }
 
 // Rejudge judges the entries' findings in the directory results again, at the scales laptop and full: numbers by
-// today's criteria, claims by the limits that are stored with their quantities. It adds a Rejudging to each finding, with the date, the version of the program, the
-// reason and the changes. It returns the Rejudgings by file name.
+// today's criteria, claims by the limits that are stored with their quantities. It adds a Rejudging to each finding,
+// with the date, the version of the program, the reason and the changes. It returns the Rejudgings by file name.
 func (c Catalog) Rejudge(results, reason string) (map[string]Rejudging, error) {
 	all := map[string]Rejudging{}
 	for _, e := range c {

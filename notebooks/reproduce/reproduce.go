@@ -153,19 +153,19 @@ func (t Training) join(other Training) (Training, error) {
 		}
 	}
 	long.Seeds = max(long.Seeds, short.Seeds)
-	long.Needs = union(long.Needs, short.Needs)
-	h.Keep = union(h.Keep, continued.Keep)
+	long.Needs = Union(long.Needs, short.Needs)
+	h.Keep = Union(h.Keep, continued.Keep)
 	if last < h.Epochs {
-		long.Needs = union(long.Needs, []int{last})
-		h.Keep = union(h.Keep, []int{last})
+		long.Needs = Union(long.Needs, []int{last})
+		h.Keep = Union(h.Keep, []int{last})
 	}
 	long.Experiment = long.Experiment.WithHeader(h)
 	return long, nil
 }
 
-// union returns the epochs in either of two lists, sorted and without duplicates.
-func union(a, b []int) []int {
-	all := slices.Concat(a, b)
+// Union returns the epochs in any of some lists, sorted and without duplicates.
+func Union(lists ...[]int) []int {
+	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

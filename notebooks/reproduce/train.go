@@ -212,7 +212,7 @@ func (j Job) planned() (runs.Experiment, error) {
 	}
 	h, was := e.Header(), there.Header()
 	h.Epochs = max(h.Epochs, was.Epochs)
-	h.Keep = union(h.Keep, was.Keep)
+	h.Keep = Union(h.Keep, was.Keep)
 	return e.WithHeader(h), nil
 }
 

@@ -301,8 +301,8 @@ func askPenalties(c *comparison, j *judgement) {
 	}
 }
 
-func ofWeights(l layerNorms) float64   { return l.Weights }
-func ofGradients(l layerNorms) float64 { return l.Gradient }
+func ofWeights(l runs.LayerNorms) float64   { return l.Weights }
+func ofGradients(l runs.LayerNorms) float64 { return l.Gradient }
 
 func (c *comparison) normsOf(label string) norms { return norms(c.of(label)[0].history) }
 

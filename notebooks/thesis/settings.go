@@ -72,9 +72,7 @@ func (p plan) at(s reproduce.Scale) reproduce.Training {
 		return slices.DeleteFunc(epochs, func(epoch int) bool { return epoch >= end })
 	}
 	t.Needs = before(e.Epochs, p.needs(p.whole(s)))
-	e.Keep = before(max(p.full, e.Epochs), slices.Concat(kept, p.needs(p.whole(s)), []int{p.laptop}, p.needs(p.laptop)))
-	slices.Sort(e.Keep)
-	e.Keep = slices.Compact(e.Keep)
+	e.Keep = before(max(p.full, e.Epochs), reproduce.Union(kept, p.needs(p.whole(s)), []int{p.laptop}, p.needs(p.laptop)))
 	if p.from != nil {
 		from := p.from.at(s)
 		t.From, t.Begin = &from, begin

@@ -102,14 +102,6 @@ func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Spli
 	return p
 }
 
-func tagMask(shape dataset.Shape) dataset.Mask {
-	mask := make(dataset.Mask, shape.Units())
-	for i := shape.Units() - len(dataset.GlyphTags); i < len(mask); i++ {
-		mask[i] = true
-	}
-	return mask
-}
-
 // ranked describes how well scores of tags predict the tags of test rows.
 type ranked struct {
 	Precision []float64 `json:"precision"` // average precision of each tag
@@ -174,9 +166,9 @@ func makeTags(w *work) {
 	deep, one := w.ranks(tagged), w.ranks(flat)
 	some, n := set.Test(), w.few(70, 70, 10) // each digit in each font, in the order of the rows
 	some.Rows, some.Values, some.Labels = n, some.Values[:n*some.Shape.Units()], some.Labels[:n]
-	mask := tagMask(some.Shape)
-	for i := range mask {
-		mask[i] = !mask[i]
+	mask := make(dataset.Mask, some.Shape.Units())
+	for i := range first {
+		mask[i] = true
 	}
 	filled := must(model.(*boltzmann.Model).Inpaint(w.ctx, some, mask, 1, w.few(500, 500, 5), nil)).Images[0]
 	pixels := each(filled.Values, func(x []float64) []float64 { return x[:first] })

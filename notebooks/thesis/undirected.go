@@ -133,7 +133,8 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		return annealedLogZ{float64(z.Value), float64(z.SE), by}
 	})
 	energies := keptOf(w, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() []float64 {
-		return must(model.FreeEnergy(w.ctx, splitOf(w.setOf(run), split).Subset(rows, drawSeed)))
+		of, _ := w.setOf(run).Split(split)
+		return must(model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed)))
 	})
 	return annealed{z, each(energies, func(energy float64) float64 { return -energy - z.LogZ })}
 }

@@ -133,11 +133,9 @@ func groups(all []curve) []plotting.Group {
 
 type norms runs.History
 
-type layerNorms = runs.LayerNorms
-
 // at returns the Euclidean norm over all layers of both networks after a part of the epochs. It averages
 // over a tenth of the epochs up to that point, since a gradient is of a single minibatch.
-func (h norms) at(part float64, of func(layerNorms) float64) float64 {
+func (h norms) at(part float64, of func(runs.LayerNorms) float64) float64 {
 	last := partOf(part, len(h.Epochs))
 	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
 		sum := 0.0
@@ -209,13 +207,6 @@ func (w *work) dataset(of trained) *dataset.Set {
 	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
 }
 
-func splitOf(set *dataset.Set, name string) dataset.Split {
-	if name == "validation" {
-		return set.Validation()
-	}
-	return set.Test()
-}
-
 // evaluation is an evaluation of a model, with the estimates of each row and a description of the data.
 type evaluation struct {
 	hm.Evaluation
@@ -236,7 +227,7 @@ func (w *work) evaluateWith(of curve, samples int) []evaluation {
 func (w *work) estimate(t trained, split string, rows, samples int) evaluation {
 	e := keptOf(w, fmt.Sprintf("log-p-of-%s-rows-%d-samples-%d", split, rows, samples), t.snapshot, func() evaluation {
 		w.Say("estimating log p of %s rows, %s samples each: %s, seed %d", split, thousands(samples), t.history.Name, t.run.Experiment().Seed)
-		of := splitOf(w.dataset(t), split)
+		of, _ := w.dataset(t).Split(split)
 		e := must(t.model.Evaluate(w.ctx, t.model.Subset(of, rows), samples, w.Progress))
 		return evaluation{Evaluation: e, Each: e.Each, EachTildeStar: e.EachTildeStar}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 var _ engine.Chains = (*model)(nil)
@@ -35,7 +36,7 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 	last.Means = make([][]float32, len(last.States))
 	last.Means[0] = make([]float32, start.Rows*m.weights.architecture.Visible())
 
-	report := engine.Meter(progress, start.Rows*g.Sweeps)
+	report := work.Meter(progress, start.Rows*g.Sweeps)
 	processors := runtime.GOMAXPROCS(0)
 	p := newPiece(g.Candidates)
 	p.rows = min(p.rows, (start.Rows+processors-1)/processors)

@@ -7,6 +7,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // rowsAPass is the number of samples that pass through the networks together in an evaluation.
@@ -27,7 +28,7 @@ func (cpu) NewModel(p *engine.Parameters, arithmetic engine.Arithmetic) (engine.
 // Tasks that run at the same time have different workspaces.
 func each[W any](ctx context.Context, n int, progress func(float64), workspace func() *W, task func(w *W, i int)) error {
 	workspaces := sync.Pool{New: func() any { return workspace() }}
-	report := engine.Meter(progress, n)
+	report := work.Meter(progress, n)
 	parallel(n, func(i int) {
 		if ctx.Err() != nil {
 			return

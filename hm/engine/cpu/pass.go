@@ -94,25 +94,18 @@ func (v *pass) resize(data, samples int) {
 // part returns the part of the pass for data first to last−1.
 func (v *pass) part(first, last int) *pass {
 	s := v.samples
-	of := func(layers []kernels.Matrix, first, last int) []kernels.Matrix {
-		part := make([]kernels.Matrix, len(layers))
-		for i, layer := range layers {
-			part[i] = kernels.Rows(layer, first, last)
-		}
-		return part
-	}
 	part := &pass{
 		weights: v.weights,
 		data:    last - first,
 		samples: s,
-		states:  append(of(v.states[:1], first, last), of(v.states[1:], first*s, last*s)...),
+		states:  append(kernels.RowsOf(v.states[:1], first, last), kernels.RowsOf(v.states[1:], first*s, last*s)...),
 		logP:    v.logP[first*s : last*s],
 		logQ:    v.logQ[first*s : last*s],
 	}
 	for n := range v.outputs {
-		part.outputs[n] = of(v.outputs[n], first*s, last*s)
+		part.outputs[n] = kernels.RowsOf(v.outputs[n], first*s, last*s)
 		if v.residuals[n] != nil {
-			part.residuals[n] = of(v.residuals[n], first*s, last*s)
+			part.residuals[n] = kernels.RowsOf(v.residuals[n], first*s, last*s)
 		}
 	}
 	return part
