@@ -300,7 +300,7 @@ func (s *Set) ScaleNotice() string {
 	if max(math.Abs(mean), deviation) <= mostScale {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new Helmholtz machine expects numbers within a few units of 0: standardise the numbers with standardize = true (--standardize). An RBM (cd, pcd) does this itself", column, s.Name(), mean, deviation)
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: standardise the numbers with standardize = true (--standardize). An RBM (cd, pcd) does this itself", column, s.Name(), mean, deviation)
 }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.

@@ -82,6 +82,9 @@ type Family[S, M any] struct {
 	Epochs int    // default number of epochs; optional, 0 means 20
 	// Sequences reports whether the rows are sequences (see dataset.Split.Lengths).
 	Sequences bool
+	// NearZero reports whether training expects real numbers within a few units of 0, so that
+	// dataset.Set.ScaleNotice applies.
+	NearZero bool
 
 	// Rows returns the descriptions of the settings, in the order of legends and help. Each points to
 	// a field of its argument.
@@ -349,6 +352,14 @@ func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.row
 
 // Deferred returns the settings that reach their full effect only after some epochs.
 func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
+
+// Notice warns of real numbers far from 0 if the family expects them near 0.
+func (e Fit[S, M]) Notice(set *dataset.Set) string {
+	if !e.family.NearZero {
+		return ""
+	}
+	return set.ScaleNotice()
+}
 
 // Err returns an error if the value of a setting has no name, such as an unknown method.
 func (e Fit[S, M]) Err() error { return Nameless(e.flat()) }

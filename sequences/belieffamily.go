@@ -55,7 +55,7 @@ type BeliefExperiment = runs.Fit[BeliefSettings, *Belief]
 // Beliefs trains temporal sigmoid belief networks by reweighted wake-sleep with particle filters (the wake
 // and the q-wake phase), or by wake-sleep. A network without hidden units is a logistic regression.
 var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
-	Name: "temporal-belief", Noun: "a temporal sigmoid belief network", Data: "--dataset voices", Sequences: true, Epochs: 100,
+	Name: "temporal-belief", Noun: "a temporal sigmoid belief network", Data: "--dataset voices", Sequences: true, NearZero: true, Epochs: 100,
 	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.3, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *BeliefSettings) []runs.Hyperparameter {
 		kind, metric, natural := fmt.Sprintf("TSBN %d", s.Hidden), "Adam", runs.Unless(s.Natural, "--natural")

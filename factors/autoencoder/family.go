@@ -55,7 +55,7 @@ const mostUnits = 1 << 18
 
 // Family trains autoencoders.
 var Family = runs.NewFamily(runs.Family[Settings, *Model]{
-	Name: "autoencoder", Noun: "an autoencoder",
+	Name: "autoencoder", Noun: "an autoencoder", NearZero: true,
 	Usual: Settings{Hidden: []int{200}, Code: 50, Temperature: 2. / 3, Samples: 1, LearningRate: 1e-3, Decay: runs.Decay{StepEpochs: 100, StepFactor: 0.5}, BatchSize: 100},
 	Rows:  rows,
 	Batch: func(s *Settings) *int { return &s.BatchSize },

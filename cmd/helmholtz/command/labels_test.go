@@ -131,3 +131,38 @@ func TestLabelsOfRowsOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// eval --rows predicts the labels of rows, with the names of the file, whether the file has labels or not.
+func TestPredictedLabels(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	labeled, bare := "a,b,c,d,label\n", "a,b,c,d\n"
+	for range 50 {
+		labeled += "1,1,0,0,left\n0,0,1,1,right\n"
+		bare += "1,1,0,0\n0,0,1,1\n"
+	}
+	for name, text := range map[string]string{"labelled.csv": labeled, "bare.csv": bare} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, flags := range map[string][]string{
+		"rbm":  {"--algorithm", "pcd", "--classes", "2", "--layers", "4", "--epochs", "20"},
+		"bihm": {"--algorithm", "bihm", "--label-layer", "lower", "--classes", "2", "--labels", "60", "--layers", "4", "--lr", "0.05", "--epochs", "20"},
+	} {
+		succeed(t, append([]string{"train", "--dataset", at("labelled.csv"), "--batch", "10", "--out", at(name)}, flags...)...)
+		for file, header := range map[string]string{"labelled.csv": "row,log_p,label,predicted,predicted_log_p", "bare.csv": "row,log_p,predicted,predicted_log_p"} {
+			lines := strings.Split(strings.TrimSpace(succeed(t, "eval", at(name), "--rows", at(file))), "\n")
+			if lines[0] != header || len(lines) != 101 {
+				t.Fatalf("%s, %s: %d lines, the first is %q", name, file, len(lines), lines[0])
+			}
+			for r, line := range lines[1:] {
+				cells := strings.Split(line, ",")
+				predicted, logP := cells[len(cells)-2], cells[len(cells)-1]
+				if want := []string{"left", "right"}[r%2]; predicted != want || !strings.HasPrefix(logP, "-") {
+					t.Errorf("%s, %s: %q, want the label %s", name, file, line, want)
+				}
+			}
+		}
+	}
+}
