@@ -27,7 +27,9 @@ type PPCAExperiment = runs.Fit[PPCASettings, *Model]
 
 // PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and later steps change
 // nothing.
-var PPCA = started(runs.Family[PPCASettings, *Model]{
+var PPCA = started(ppcaFamily, ppcaStart)
+
+var ppcaFamily = runs.Family[PPCASettings, *Model]{
 	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
 	Rows: func(s *PPCASettings) []runs.Hyperparameter {
 		em := "in closed form"
@@ -64,11 +66,13 @@ var PPCA = started(runs.Family[PPCASettings, *Model]{
 	Validate: func(_ context.Context, _ PPCAExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
 		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value}, nil
 	},
-}, start[PPCASettings, *Model]{
+}
+
+var ppcaStart = start[PPCASettings, *Model]{
 	numbers: func(s PPCASettings, d float64) float64 { return float64(s.Components) * d },
 	model:   func(s PPCASettings, shape dataset.Shape) *Model { return newModel(s.Components, true, shape) },
 	begin:   func(m *Model, rows [][]float64, _ PPCASettings, seed uint64) error { return m.beginOn(rows, seed) },
-})
+}
 
 // Usual settings of factor analysis.
 const (
@@ -98,7 +102,9 @@ type FactorAnalysisExperiment = runs.Fit[FactorAnalysisSettings, *Model]
 var heywood = runs.Measure{Key: "heywood", Name: "Heywood cases", Label: "variables with their noise on the floor"}
 
 // FactorAnalysis trains factor analysis.
-var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
+var FactorAnalysis = started(factorAnalysisFamily, factorAnalysisStart)
+
+var factorAnalysisFamily = runs.Family[FactorAnalysisSettings, *Model]{
 	Name: "factor-analysis", Noun: "a factor analysis", Data: "--dataset miniglyphs --binarization grey --drop-constant", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
 	Rows: func(s *FactorAnalysisSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -135,13 +141,15 @@ var FactorAnalysis = started(runs.Family[FactorAnalysisSettings, *Model]{
 	Validate: func(_ context.Context, _ FactorAnalysisExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
 		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
 	},
-}, start[FactorAnalysisSettings, *Model]{
+}
+
+var factorAnalysisStart = start[FactorAnalysisSettings, *Model]{
 	numbers: func(s FactorAnalysisSettings, d float64) float64 { return float64(s.Factors) * d },
 	model:   func(s FactorAnalysisSettings, shape dataset.Shape) *Model { return newModel(s.Factors, false, shape) },
 	begin: func(m *Model, rows [][]float64, _ FactorAnalysisSettings, seed uint64) error {
 		return m.beginOn(rows, seed)
 	},
-})
+}
 
 // start describes how a family makes models and initialises them on training rows.
 type start[S, M any] struct {

@@ -34,7 +34,9 @@ var (
 )
 
 // SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
-var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
+var SparseCoding = started(sparseCodingFamily, sparseCodingStart)
+
+var sparseCodingFamily = runs.Family[SparseSettings, *Dictionary]{
 	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
 	Rows: func(s *SparseSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -78,7 +80,9 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 		c, err := m.encode(ctx, rows.Floats(), encodingGap)
 		return measured(c), err
 	},
-}, start[SparseSettings, *Dictionary]{
+}
+
+var sparseCodingStart = start[SparseSettings, *Dictionary]{
 	numbers: func(s SparseSettings, d float64) float64 { return float64(s.Atoms) * (float64(s.Atoms) + d) },
 	model: func(s SparseSettings, shape dataset.Shape) *Dictionary {
 		return newDictionary(s.Atoms, cost{s.Prior, s.Alpha, cmp.Or(s.Freedom, 3), cmp.Or(s.Slab, 1)}, shape)
@@ -87,7 +91,7 @@ var SparseCoding = started(runs.Family[SparseSettings, *Dictionary]{
 		m.begin(rows, seed)
 		return nil
 	},
-})
+}
 
 func (c Code) counts() []float64 {
 	counts := make([]float64, len(c.Objective))

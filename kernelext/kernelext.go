@@ -90,7 +90,8 @@ func (s *Session) Start(name string, e runs.Experiment) *Run {
 	return &Run{s.backend, name, s.backend.Start(name, e)}
 }
 
-// Run returns the run of this name, started in this session or in an earlier one.
+// Run returns the run of this name, started in this session or in an earlier one. If there is none, Err and all
+// other methods of the Run return the error.
 func (s *Session) Run(name string) *Run {
 	_, err := s.backend.Info(name)
 	return &Run{s.backend, name, err}
@@ -112,7 +113,7 @@ func (s *Session) KeepModel(name string, m *hm.Model) error {
 	return s.backend.Keep(name, b.Bytes())
 }
 
-// Model returns the model kept under a name.
+// Model returns the model kept under a name. If there is none, the error lists the names that are kept.
 func (s *Session) Model(name string) (*hm.Model, error) {
 	b, err := s.backend.Model(name)
 	if err != nil {
@@ -132,7 +133,7 @@ func (s *Session) KeepData(name string, set *dataset.Set) error {
 	return s.backend.KeepData(name, set)
 }
 
-// Data returns the data set kept under a name.
+// Data returns the data set kept under a name. If there is none, the error lists the names that are kept.
 func (s *Session) Data(name string) (*dataset.Set, error) { return s.backend.Data(name) }
 
 // local is a session in this process.
