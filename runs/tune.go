@@ -175,6 +175,24 @@ type Candidate struct {
 	settled   bool      // whether all seeds have finished the rung or failed
 }
 
+// AtEdge returns the settings of the first candidate that are the smallest or the largest of at least three numbers
+// in the search, in TOML, so that a wider range may hold better ones.
+func (r TuneReport) AtEdge() (settings []string) {
+	for i, key := range r.Keys {
+		var numbers []float64
+		for _, c := range r.Candidates {
+			if x, err := strconv.ParseFloat(c.Values[i], 64); err == nil {
+				numbers = append(numbers, x)
+			}
+		}
+		values := slices.Compact(slices.Sorted(slices.Values(numbers)))
+		if len(numbers) == len(r.Candidates) && len(values) > 2 && (numbers[0] == values[0] || numbers[0] == values[len(values)-1]) {
+			settings = append(settings, key+" = "+r.Candidates[0].Values[i])
+		}
+	}
+	return settings
+}
+
 // Report reads the progress of the tuning in a directory. It may be called at any time.
 func (t *Tuning) Report(dir string) (TuneReport, error) {
 	return t.climb(dir, func([]Job) error { return nil })

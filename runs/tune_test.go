@@ -279,3 +279,14 @@ func openData(t *testing.T, e runs.Experiment) *dataset.Set {
 	}
 	return set
 }
+
+// A setting is at the edge if it is the smallest or the largest of at least three numbers.
+func TestSettingsAtTheEdge(t *testing.T) {
+	r := runs.TuneReport{Keys: []string{"rate", "damping", "layers", "steps"}}
+	for _, values := range [][]string{{"0.09", "0.2", "[3]", "1"}, {"0.03", "0.05", "[4]", "2"}, {"0.01", "0.8", "[5]", "1"}} {
+		r.Candidates = append(r.Candidates, runs.Candidate{Setting: runs.Setting{Values: values}})
+	}
+	if got, want := r.AtEdge(), []string{"rate = 0.09"}; !slices.Equal(got, want) {
+		t.Errorf("at the edge are %q, want %q", got, want)
+	}
+}
