@@ -15,7 +15,7 @@ import (
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
 // most probable that all units of the column are 0. A range is written as in Column.Values, and
 // ReadRows reads it again. Rows of a set without columns become lines of their numbers, without a
-// header. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
+// header; grey levels are numbers from 0 to 1, unless Largest is given. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
 // and for draws of categorical columns with no category or several.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.train.Lengths != nil {
@@ -109,7 +109,7 @@ func (c Column) checkDraws(rows [][]float64) error {
 		len(rows), none, c.Name, several)
 }
 
-// writeNumbers writes a line for each row, with the scale of the file.
+// writeNumbers writes a line for each row. Grey levels become numbers from 0 to 1, unless Largest is given.
 func (s *Set) writeNumbers(table *csv.Writer, rows Sheet) error {
 	for _, row := range s.Original(rows).Values {
 		var fields []string
@@ -134,10 +134,15 @@ func (s *Set) numberOf(unit int, x float64) string {
 		return number(x)
 	}
 	decimals := 6 - int(math.Floor(math.Log10(s.scalings[unit].SD)))
-	if decimals < 1 || decimals > 20 {
+	step := math.Pow(10, float64(-decimals))
+	if decimals > 20 || math.Abs(x) > 1<<53*step || math.Abs(x) >= 1e21 {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
-	return strings.TrimSuffix(strings.TrimRight(strconv.FormatFloat(x, 'f', decimals, 64), "0"), ".")
+	text := strconv.FormatFloat(math.Round(x/step)*step+0, 'f', max(decimals, 0), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }
 
 // number writes a number with the digits that a float32 needs.

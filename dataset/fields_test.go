@@ -76,6 +76,12 @@ func TestWriteCSVKeepsLargeNumbers(t *testing.T) {
 	if err := set.WriteCSV(&b, Sheet{set.Shape(), [][]float64{{draw}}}); err != nil || b.String() != "time\n1700123456.7\n" {
 		t.Errorf("written is %q, %v", &b, err)
 	}
+	for want, of := range map[string]scaling{"5541220": {5541219.7, 1e7}, "0": {-1e-9, 1}, "0.1234568": {0.12345678, 0.3}, "2000000000000": {1999999999999.6, 2e8}} {
+		set.scalings = []scaling{of}
+		if got := set.numberOf(0, of.Mean); got != want {
+			t.Errorf("%v with the standard deviation %v is %s, want %s", of.Mean, of.SD, got, want)
+		}
+	}
 }
 
 // A written table of 0 and 1, or of spins, is read as the rows that it was written from, and probabilities become

@@ -31,7 +31,7 @@ func (s Spec) scale(parts ...*rows) error {
 	if levels {
 		for _, part := range parts {
 			if named := part.named(); named != nil {
-				return fmt.Errorf("the columns %s have whole numbers up to %v, which need not be grey levels: keep the numbers with binarization real (--binarization real), divide them into ranges with columns = %q (--columns), or if they are grey levels, give largest = 255 (--largest)", quoted(named), most, named[0]+"=real")
+				return fmt.Errorf("the columns %s have whole numbers up to %v, which need not be grey levels (%w): keep the numbers with binarization real (--binarization real), divide them into ranges with columns = %q (--columns), or if they are grey levels, give largest = 255 (--largest)", quoted(named), most, ErrOutside, named[0]+"=real")
 			}
 			if part.numbers != nil && slices.Max(part.numbers) <= 1 {
 				return fmt.Errorf("one file has only the numbers 0 and 1, but another has grey levels up to %v: give the largest value of both (largest, --largest)", most)

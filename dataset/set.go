@@ -277,7 +277,7 @@ func (s *Set) Notice() string {
 		return fmt.Sprintf("%s of %s with a single range, whose unit is always on (%s): divide the numbers into more ranges or categories, such as columns = %q or %q (--columns), or leave a constant column out with %q",
 			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
 	case s.constant() != "":
-		return fmt.Sprintf("column %q of %s has the same number in all training rows, so its density, and log p, can grow without limit: leave it out with columns = %q (--columns)", s.constant(), s.Name(), s.constant()+"=skip")
+		return fmt.Sprintf("column %q of %s has the same number in all training rows, which adds nats to log p that say nothing of the other columns: leave it out with columns = %q (--columns)", s.constant(), s.Name(), s.constant()+"=skip")
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}
@@ -300,7 +300,7 @@ func (s *Set) ScaleNotice() string {
 	if max(math.Abs(mean), deviation) <= mostScale {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: standardise the numbers with standardize = true (--standardize). An RBM (cd, pcd) does this itself", column, s.Name(), mean, deviation)
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: standardise the numbers with standardize = true (--standardize)", column, s.Name(), mean, deviation)
 }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
@@ -443,16 +443,21 @@ func (s *Set) Columns() []Column {
 	return columns
 }
 
-// Numbers returns the names of the columns of numbers, whole or divided into ranges. It returns nil if the names of
-// the columns only count pixels, such as pixel0 and pixel1.
+// Numbers returns the names of the columns of numbers, as they are or divided into ranges. It returns nil if the Spec
+// gives one of them its kind, or if the names of the columns only count pixels, such as pixel0 and pixel1.
 func (s *Set) Numbers() (columns []string) {
-	if (&rows{columns: s.columns}).named() == nil {
+	kinds, err := parseColumns(s.spec.Columns)
+	if err != nil || (&rows{columns: s.columns}).named() == nil {
 		return nil
 	}
 	for _, c := range s.columns {
-		if c.Kind == RealColumn && c.Units > 0 {
-			columns = append(columns, c.Name)
+		if c.Kind != RealColumn || c.Units == 0 {
+			continue
 		}
+		if _, has := kinds[c.Name]; has {
+			return nil
+		}
+		columns = append(columns, c.Name)
 	}
 	return columns
 }

@@ -204,7 +204,7 @@ func TestNegligibleSamples(t *testing.T) {
 				difference += (got - want[k]) * (got - want[k])
 				length += want[k] * want[k]
 			}
-			if !(math.Sqrt(difference) <= 0x1p-10*math.Sqrt(length)) {
+			if !(math.Sqrt(difference) <= 0x1p-10*(1+1e-6)*math.Sqrt(length)) { // a sample at the limit is off by as much
 				t.Errorf("unit %d with %d of %d samples is off by %g of %g", j, len(rows), e.Parents.Rows, math.Sqrt(difference), math.Sqrt(length))
 			}
 		}

@@ -106,7 +106,12 @@ func (m *Model) LogLabels(ctx context.Context, o runs.EvaluationOptions) ([][]fl
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 
 // Notice warns of real numbers far from standardised ones.
-func (e Experiment) Notice(set *dataset.Set) string { return set.ScaleNotice() }
+func (e Experiment) Notice(set *dataset.Set) string {
+	if notice := set.ScaleNotice(); notice != "" {
+		return notice + ". An RBM (cd, pcd) does this itself"
+	}
+	return ""
+}
 
 // Describe returns the memory that training needs, the device, and a table of the layers.
 func (e Experiment) Describe(set *dataset.Set) (string, error) {

@@ -2,7 +2,6 @@ package hm
 
 import (
 	"math"
-	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
@@ -12,15 +11,22 @@ import (
 // sets. The method is NRWS with a learning rate that falls along a cosine. The number of training rows
 // decides its batch size, epochs, learning rate, damping, strength of L1, and steps between refreshes of the
 // Fisher blocks. If the rows keep grey values or real numbers, the visible units are Gaussian and the method
-// is RWS with Adam. If the set has categorical columns, the units of each column are one variable (Groups).
+// is RWS with Adam. If the set has categorical columns, the units of each column are one variable (Groups), and the
+// method is RWS with Adam, too, if the largest Fisher block would have more than 1,000 rows.
 func Suggested(set *dataset.Set) (Machine, Method) {
 	machine, method := SuggestedFor(set.Shape(), set.Train().Rows, set.Spec().Binarization)
-	if slices.ContainsFunc(set.Columns(), func(c dataset.Column) bool { return c.Kind != dataset.BinaryColumn && c.Units > 1 }) {
-		if _, err := groupsOf(set); err == nil {
-			machine = machine.Units().Groups(Groups{})
-		}
+	largest := 1
+	for _, c := range set.Columns() {
+		largest = max(largest, c.Units)
 	}
-	return machine, method
+	if _, err := groupsOf(set); largest == 1 || err != nil {
+		return machine, method
+	}
+	// On uci/adult, with up to 41 units a column, NRWS ends 0.05 nats higher, but takes ten times as long.
+	if largest*(machine.spec.Layers[0]+1) > 1000 && method.spec.Metric != Euclidean {
+		method = RWS().Optimizer(Adam).LearningRate(0.01).Schedule(CosineDecay).BatchSize(method.spec.BatchSize).Epochs(method.budget.Epochs)
+	}
+	return machine.Units().Groups(Groups{}), method
 }
 
 // SuggestedFor is like Suggested, for the given number, shape and binarisation of training rows.

@@ -263,8 +263,8 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 			var evaluation Estimates
 			if each, has := m.(RowEstimator); has {
 				evaluation, logP[i], err = each.EstimateRows(ctx, split, samples, 1, part)
-			} else {
-				evaluation, err = m.Estimate(ctx, split, samples, 1, part)
+			} else if evaluation, err = m.Estimate(ctx, split, samples, 1, part); err == nil && exact(m, samples) {
+				logP[i], _, err = of.(RowEvaluator).LogPOfRows(ctx, EvaluationOptions{Rows: split, Samples: samples, Seed: 1})
 			}
 			if err != nil {
 				return c, fmt.Errorf("%s: %w", run.Dir(), err)
@@ -276,6 +276,13 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 	}
 	c.subtractFirst(logP)
 	return c, nil
+}
+
+// exact reports whether a model has log p of rows, and draws no samples for it.
+func exact(m Estimator, samples int) bool {
+	_, rows := m.(RowEvaluator)
+	counter, counts := m.(SampleCounter)
+	return rows && counts && counter.CountSamples(samples) == ""
 }
 
 // subtractFirst sets the differences from the first experiment. logP holds log p of each row, or nil, for experiments
@@ -290,13 +297,23 @@ func (c Comparison) subtractFirst(logP [][]float64) {
 			continue
 		}
 		e.Difference = &Estimate{of.Mean - from.Mean, math.NaN()}
-		switch n, m := float64(len(e.Evaluations)), float64(len(first.Evaluations)); {
+		switch n, m := e.finite(key), first.finite(key); {
 		case n > 1 && m > 1:
-			e.Difference.SE = math.Hypot(of.SD/math.Sqrt(n), from.SD/math.Sqrt(m))
+			e.Difference.SE = math.Hypot(of.SD/math.Sqrt(float64(n)), from.SD/math.Sqrt(float64(m)))
 		case n == 1 && m == 1 && key == LogP.Key && logP[0] != nil && logP[i] != nil:
 			_, e.Difference.SE = statistics.MeanAndErrorOf(floats.SubTo(make([]float64, len(logP[i])), logP[i], logP[0]))
 		}
 	}
+}
+
+// finite returns the number of seeds with an estimate of a measure that is not NaN.
+func (c Compared) finite(key string) (n int) {
+	for _, of := range c.Evaluations {
+		if !math.IsNaN(of[key].Value) {
+			n++
+		}
+	}
+	return n
 }
 
 // Dataset opens the data set of the experiments.

@@ -421,7 +421,7 @@ func (t *training) endEpoch(ctx context.Context) error {
 	return t.save()
 }
 
-// keepSteps saves the steps done so far, unless err ends them or comes from ctx. It returns err.
+// keepSteps saves the steps done so far, unless training diverged or ctx is cancelled. It returns err.
 func (t *training) keepSteps(ctx context.Context, err error) error {
 	if errors.Is(err, ctx.Err()) || errors.Is(err, ErrDiverged) {
 		return err

@@ -78,7 +78,8 @@ processor. eval submit runs the evaluation on a cluster.
 
 With --rows FILE, eval prints a table with log p of each row of the file, the label that the
 file gives it, if any, and if the machine has labels, the label that it predicts and its log
-probability: as CSV, unless --format or --table chooses another format. The file is read like the data of the run, and may lack a column of labels.
+probability: as CSV, unless --format or --table chooses another format. The file is read
+like the data of the run, and may lack a column of labels.
 
 For a directory of several seeds, each seed is evaluated, and the mean and the standard
 deviation over seeds are printed. With --format or --table the evaluations are a table
@@ -438,7 +439,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		}
 		if labels != nil {
 			predicted := floats.MaxIdx(labels[r])
-			cells = append(cells, labelCell(predicted, classes, first), labels[r][predicted])
+			cells = append(cells, labelCell(predicted, classes, o.Set.Spec().FirstLabel), labels[r][predicted])
 		}
 		t.Add(cells...)
 	}

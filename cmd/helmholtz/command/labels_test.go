@@ -166,3 +166,22 @@ func TestPredictedLabels(t *testing.T) {
 		}
 	}
 }
+
+// Predicted labels count from the first label of the file.
+func TestPredictedLabelsCountFromTheFirst(t *testing.T) {
+	dir := t.TempDir()
+	rows, labels := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "labels.csv")
+	for path, text := range map[string]string{rows: "1,1,0,0\n0,0,1,1\n", labels: "1\n2\n"} {
+		if err := os.WriteFile(path, []byte(strings.Repeat(text, 50)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := filepath.Join(dir, "run")
+	succeed(t, "train", "--dataset", rows, "--label-file", labels, "--first-label", "1", "--algorithm", "pcd", "--classes", "2", "--layers", "4", "--batch", "10", "--epochs", "20", "--out", run)
+	lines := strings.Split(strings.TrimSpace(succeed(t, "eval", run, "--rows", rows)), "\n")
+	for r, line := range lines[1:] {
+		if cells := strings.Split(line, ","); cells[2] != fmt.Sprint(1+r%2) {
+			t.Errorf("row %d: %q, want the label %d", r+1, line, 1+r%2)
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -55,11 +54,13 @@ variable. The command refuses an experiment that train would refuse.`,
 			if e, err = flags.suggested(c, set); err != nil {
 				return err
 			}
-		} else if e.Dataset.Binarization != set.Spec().Binarization { // openToTrain changed it
-			e.Dataset = set.Spec()
-			if m := &e.Machine; len(m.Units) == 0 {
-				m.Units = append([]hm.Kind{hm.Gaussian}, make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...) // Bernoulli above
+		} else {
+			if m := &e.Machine; e.Dataset.Binarization != set.Spec().Binarization && len(m.Units)+len(m.Groups) == 0 { // openToTrain changed it
+				like, _ := hm.Suggested(set)
+				m.Units, m.Groups = like.Spec().Units, like.Spec().Groups
+				fitUnits(m)
 			}
+			e.Dataset = set.Spec()
 		}
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
@@ -85,14 +86,14 @@ func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
 		switch {
 		case err != nil:
 			set, err = openReal(of, err)
-		case of.IsFile() && of.Largest == 0 && slices.ContainsFunc(set.Numbers(), func(name string) bool { return !strings.Contains(of.Columns, name+"=real:") }):
+		case of.IsFile() && of.Largest == 0 && set.Numbers() != nil:
 			of.Binarization = dataset.Real
 			if real, failure := of.Open(); failure == nil {
 				set = real
 			}
 		}
 	}
-	if err != nil || set.ScaleNotice() == "" || c.Flags().Changed("standardize") {
+	if err != nil || of.Largest != 0 || set.ScaleNotice() == "" || c.Flags().Changed("standardize") {
 		return set, err
 	}
 	of = set.Spec()
@@ -124,9 +125,16 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	case len(m.Groups) > 0:
 		m.Units = nil // the groups decide
 	case len(m.Units) > 0:
-		m.Units = append(m.Units[:1], make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...) // Bernoulli above
+		fitUnits(m)
 	}
 	return x.values, err
+}
+
+// fitUnits gives each layer above the visible one Bernoulli units, unless the groups of columns decide.
+func fitUnits(m *hm.MachineSpec) {
+	if len(m.Units) > 0 {
+		m.Units = append(m.Units[:1], make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...)
+	}
 }
 
 // besideFile returns of with its relative paths rewritten. They are then relative to the folder of the file

@@ -179,8 +179,21 @@ func TestNewKeepsTheColumnsOfTables(t *testing.T) {
 	if lines := regexp.MustCompile(`(?m)^\d+\.\d+,(Aa|Bb|Cc),(yes|no)$`).FindAll(samples, -1); len(lines) != 50 {
 		t.Errorf("%d of 50 samples have a number and one value of each other column:\n%s", len(lines), samples)
 	}
-	succeed(t, "new", at("ranges.toml"), "--dataset", at("people.csv"), "--columns", "height=real:3")
-	if e, err := hm.ReadExperiment(at("ranges.toml")); err != nil || e.Dataset.Binarization == dataset.Real {
-		t.Errorf("ranges become %+v, %v", e.Dataset, err)
+	for name, flags := range map[string][]string{"ranges": {"--columns", "height=real:3"}, "quartiles": {"--columns", "height=real"}} {
+		succeed(t, append([]string{"new", at(name + ".toml"), "--dataset", at("people.csv")}, flags...)...)
+		if e, err := hm.ReadExperiment(at(name + ".toml")); err != nil || e.Dataset.Binarization == dataset.Real {
+			t.Errorf("%s become %+v, %v", name, e.Dataset, err)
+		}
+	}
+	for name, flags := range map[string][]string{"method": {"--dataset", at("people.csv"), "--algorithm", "rws"}, "config": {"--config", at("plain.toml")}} {
+		succeed(t, append([]string{"new", at(name + ".toml")}, flags...)...)
+		e, err := hm.ReadExperiment(at(name + ".toml"))
+		if err != nil || !e.Dataset.Standardize || !slices.Equal(e.Machine.Groups, []hm.Groups{{}}) || e.Machine.Units != nil {
+			t.Errorf("with %v, new writes %+v and %+v, %v", flags, e.Dataset, e.Machine, err)
+		}
+	}
+	succeed(t, "new", at("largest.toml"), "--dataset", at("people.csv"), "--columns", "city=skip,smoker=skip", "--binarization", "real", "--largest", "10")
+	if e, err := hm.ReadExperiment(at("largest.toml")); err != nil || e.Dataset.Standardize || e.Dataset.Largest != 10 {
+		t.Errorf("with a scale, new writes %+v, %v", e.Dataset, err)
 	}
 }

@@ -237,7 +237,7 @@ func (all *trainings) count(i int, goesOn bool) {
 	}
 	if unfinished > 1 {
 		each := time.Since(all.start) / time.Duration(all.done)
-		fmt.Fprintf(all.w, "%s left of %s, about %s\n", names.Count(epochs, "epoch"), names.Count(unfinished, "training"), (each * time.Duration(epochs)).Round(time.Second))
+		fmt.Fprintf(all.w, "%s with %s left, about %s\n", names.Count(unfinished, "training"), names.Count(epochs, "epoch"), (each * time.Duration(epochs)).Round(time.Second))
 	}
 }
 

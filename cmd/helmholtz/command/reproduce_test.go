@@ -114,7 +114,7 @@ func TestReproduceReportsTheEpochsThatAreWanted(t *testing.T) {
 		return left
 	}
 	said := []string{counted(0, true), counted(1, true), counted(1, true), counted(0, false), counted(2, true)}
-	if want := []string{"5 epochs left of 3 trainings", "4 epochs left of 3 trainings", "3 epochs left of 2 trainings", "", ""}; !slices.Equal(said, want) {
+	if want := []string{"3 trainings with 5 epochs left", "3 trainings with 4 epochs left", "2 trainings with 3 epochs left", "", ""}; !slices.Equal(said, want) {
 		t.Errorf("said %q, want %q", said, want)
 	}
 }

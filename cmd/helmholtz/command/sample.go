@@ -109,6 +109,17 @@ before the expected values are drawn.`,
 				}
 				s.Rows = pick(set, split)
 			}
+			if table && d.Kind == "draws" && chain.Sweeps > 0 { // draws that no table can hold are refused before the sweeps
+				first := s
+				first.N, first.Chain.Sweeps = min(n, 100), 0
+				sheets, err := d.Draw(c.Context(), first)
+				if err == nil {
+					_, err = tableOf(run, sheets[0])
+				}
+				if err != nil {
+					return err
+				}
+			}
 			sheets, err := d.Draw(c.Context(), s)
 			if err != nil {
 				return err
@@ -124,7 +135,11 @@ before the expected values are drawn.`,
 				}
 			}
 			if table {
-				return savedAt(c, out, writeTable(run, sheets[0], out))
+				text, err := tableOf(run, sheets[0])
+				if err != nil {
+					return err
+				}
+				return savedAt(c, out, file.WriteAside(out, text))
 			}
 			figure := plotting.Drawn(d, sheets)
 			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {
@@ -180,16 +195,15 @@ func drawsOf(model any, sweeps int) string {
 	return ""
 }
 
-func writeTable(run *runs.Run, samples dataset.Sheet, path string) error {
+// tableOf returns samples as CSV.
+func tableOf(run *runs.Run, samples dataset.Sheet) ([]byte, error) {
 	set, err := run.Dataset()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var b bytes.Buffer
-	if err := set.WriteCSV(&b, samples); err != nil {
-		return err
-	}
-	return file.WriteAside(path, b.Bytes())
+	err = set.WriteCSV(&b, samples)
+	return b.Bytes(), err
 }
 
 func newInpaint() *cobra.Command {

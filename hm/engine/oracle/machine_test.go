@@ -115,6 +115,43 @@ func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
 	}
 }
 
+// Categorical variables, too, have the probabilities of the layers: e^a of the chosen unit, or 1 if none is on, over
+// the sum of all choices.
+func TestProbabilitiesOfCategoricalVariables(t *testing.T) {
+	p := Random(categories, 7)
+	layer := func(i int, l engine.Layer, units, parents []bool) float64 {
+		product, first := 1.0, 0
+		for _, g := range categories.Groups[i] {
+			total, chosen := 0.0, 1.0
+			if g.Rest {
+				total = 1
+			}
+			for j := first; j < first+g.Units; j++ {
+				a := float64(l.Row(j)[0])
+				for k, parent := range parents {
+					if parent {
+						a += float64(l.Row(j)[1+k])
+					}
+				}
+				total += math.Exp(a)
+				if units[j] {
+					chosen = math.Exp(a)
+				}
+			}
+			product *= chosen / total
+			first += g.Units
+		}
+		return product
+	}
+	n := NewNetworks(p)
+	for s := range randomMachine(t, categories, 7).states(0, 2) {
+		joint := layer(0, p.Generative[0], s[0], s[1]) * layer(1, p.Generative[1], s[1], s[2]) * layer(2, p.Generative[2], s[2], nil)
+		recognition := layer(1, p.Recognition[1], s[1], s[0]) * layer(2, p.Recognition[2], s[2], s[1])
+		wantClose(t, "log p(x,h)", n.LogJoint(s), math.Log(joint), 1e-12)
+		wantClose(t, "log q(h|x)", n.LogRecognition(s), math.Log(recognition), 1e-12)
+	}
+}
+
 func TestEveryMeasureSumsToOne(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
 		measures := map[string]Measure{
