@@ -114,10 +114,10 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if err := tables.give(report.Table()); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.ErrOrStderr(), "best: %s, %s %s: helmholtz eval %s\n", best.Name, report.Objective.Name, best.Value.Text(3), shell.Argument(best.Seeds[0].Dir))
 		if edges := report.AtEdge(); edges != nil {
 			fmt.Fprintf(c.ErrOrStderr(), "at the edge of the search: %s; a wider range may hold better settings\n", strings.Join(edges, ", "))
 		}
+		fmt.Fprintf(c.ErrOrStderr(), "best: %s, %s %s: helmholtz eval %s\n", best.Name, report.Objective.Name, best.Value.Text(3), shell.Argument(best.Seeds[0].Dir))
 		if figure == "" {
 			return nil
 		}

@@ -33,7 +33,7 @@ method = {preset = "rws", samples = 3, learning_rate = 0.1}
 		t.Errorf("steps of 0 epochs ended with %d: %s", code, says)
 	}
 	code, out, says := helmholtz(t, t.Context(), "tune", "small.toml", "--epochs", "16", "--workers", "1", "--figure", "small.svg")
-	if code != 0 || !strings.Contains(out, "4 to epoch 2, 2 to epoch 6") || strings.Count(out, "stopped") != 3 {
+	if code != 0 || !strings.Contains(out, "4 to epoch 2, 2 to epoch 6") || strings.Count(out, "stopped") != 3 || !strings.Contains(says, "at the edge of the search: method.learning_rate = 0.3;") {
 		t.Errorf("tune ended with %d and wrote\n%s%s", code, out, says)
 	}
 	if figure, err := os.ReadFile("small.svg"); err != nil || !strings.Contains(string(figure), "<svg") {
