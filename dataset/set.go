@@ -262,6 +262,7 @@ func (s *Set) Notice() string {
 			single = append(single, c.Name)
 		}
 	}
+	fixed := s.constant()
 	var least, most uint8
 	if t.Values != nil {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
@@ -276,8 +277,8 @@ func (s *Set) Notice() string {
 	case single != nil:
 		return fmt.Sprintf("%s of %s with a single range, whose unit is always on (%s): divide the numbers into more ranges or categories, such as columns = %q or %q (--columns), or leave a constant column out with %q",
 			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
-	case s.constant() != "":
-		return fmt.Sprintf("column %q of %s has the same number in all training rows, which adds nats to log p that say nothing of the other columns: leave it out with columns = %q (--columns)", s.constant(), s.Name(), s.constant()+"=skip")
+	case fixed != "":
+		return fmt.Sprintf("column %q of %s has the same number in all training rows, which adds nats to log p that say nothing of the other columns: leave it out with columns = %q (--columns)", fixed, s.Name(), fixed+"=skip")
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}

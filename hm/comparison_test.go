@@ -66,7 +66,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// The error of a difference is that of the rows, which two runs share, or that over seeds.
+// The error of a difference is over the rows, which two runs share, or over seeds.
 func TestDifferencesOfAComparison(t *testing.T) {
 	t.Parallel()
 	set, several, others, one, two := patterns(t), t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()

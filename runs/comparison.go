@@ -263,8 +263,8 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 			var evaluation Estimates
 			if each, has := m.(RowEstimator); has {
 				evaluation, logP[i], err = each.EstimateRows(ctx, split, samples, 1, part)
-			} else if evaluation, err = m.Estimate(ctx, split, samples, 1, part); err == nil && exact(m, samples) {
-				logP[i], _, err = of.(RowEvaluator).LogPOfRows(ctx, EvaluationOptions{Rows: split, Samples: samples, Seed: 1})
+			} else if evaluation, err = m.Estimate(ctx, split, samples, 1, part); err == nil {
+				logP[i], err = run.exactLogP(ctx, m, split, samples)
 			}
 			if err != nil {
 				return c, fmt.Errorf("%s: %w", run.Dir(), err)
@@ -278,11 +278,19 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 	return c, nil
 }
 
-// exact reports whether a model has log p of rows, and draws no samples for it.
-func exact(m Estimator, samples int) bool {
-	_, rows := m.(RowEvaluator)
+// exactLogP returns log p of each row by a model of the run, or nil if the model draws samples for it.
+func (r *Run) exactLogP(ctx context.Context, m Estimator, rows dataset.Split, samples int) ([]float64, error) {
+	evaluator, has := m.(RowEvaluator)
 	counter, counts := m.(SampleCounter)
-	return rows && counts && counter.CountSamples(samples) == ""
+	if !has || !counts || counter.CountSamples(samples) != "" {
+		return nil, nil
+	}
+	set, err := r.Dataset()
+	if err != nil {
+		return nil, err
+	}
+	logP, _, err := evaluator.LogPOfRows(ctx, EvaluationOptions{Set: set, Rows: rows, Samples: samples, Seed: 1})
+	return logP, err
 }
 
 // subtractFirst sets the differences from the first experiment. logP holds log p of each row, or nil, for experiments
