@@ -113,11 +113,7 @@ func (u *normal) partition(means []float64) (sum float64) {
 
 func (*normal) choices(int) float64 { return math.Inf(1) }
 
-func (*normal) means(inputs []float32) []float64 {
-	means := make([]float64, len(inputs))
-	accumulate(means, 1, inputs)
-	return means
-}
+func (*normal) means(inputs []float32) []float64 { return kernels.Doubles(inputs) }
 
 // energy returns ½ Σ_i (v_i − b_i)²/σ_i².
 func (u *normal) energy(v, biases []float32) (energy float64) {

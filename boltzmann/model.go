@@ -119,9 +119,7 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 		at.draw(units, states, inputs)
 		var rows [][]float64
 		for r := range states.Rows {
-			row := make([]float64, p.observed())
-			accumulate(row, 1, kernels.Row(states, r)[:len(row)])
-			rows = append(rows, m.original(row))
+			rows = append(rows, m.original(kernels.Doubles(kernels.Row(states, r)[:p.observed()])))
 		}
 		return rows
 	})

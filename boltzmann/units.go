@@ -269,8 +269,7 @@ func (u categorical) check(states []float32) error {
 }
 
 func (u categorical) means(inputs []float32) []float64 {
-	means := make([]float64, len(inputs))
-	accumulate(means, 1, inputs)
+	means := kernels.Doubles(inputs)
 	for g := 0; g < len(means); g += u.each {
 		of := means[g : g+u.each]
 		total := floats.LogSumExp(of)

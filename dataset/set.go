@@ -403,10 +403,10 @@ func (s *Set) CheckValues(model Spec) error {
 func (s *Set) MadeFromRows() bool { return s.madeFromRows }
 
 // Fingerprint returns the SHA-256, in hexadecimal digits, of the shape of the rows, the values and lengths of
-// all splits, the weights of training rows, and the means and standard deviations of a standardised set. Two sets with the same fingerprint and Binarization give the same
-// training and evaluation. The fingerprint alone is not enough, since Stochastic and Gray keep the same values.
-// The hash covers the labels of training rows if the Spec limits how many are kept, and the labels of all rows if
-// they come from your own data.
+// all splits, the weights of training rows, and the means and standard deviations of a standardised set. Two sets
+// with the same fingerprint and Binarization give the same training and evaluation. The fingerprint alone is not
+// enough, since Stochastic and Gray keep the same values. The hash covers the labels of training rows if the Spec
+// limits how many are kept, and the labels of all rows if they come from your own data.
 func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {

@@ -26,9 +26,8 @@ machine, the objectives are omitted.
 estimates are too low in expectation, and for Boltzmann machines exactly, if one side has
 at most 25 units, or by AIS, whose estimates are too high in expectation. It also adds
 the difference from the first experiment, with the standard error of the differences of
-rows, or over seeds. --out draws the
-training curves, the mean over seeds within a band of one standard deviation. With
---format or --table the table has one row per experiment.`,
+rows, or over seeds. --out draws the training curves, the mean over seeds within a band of
+one standard deviation. With --format or --table the table has one row per experiment.`,
 		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
   helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
   helmholtz compare runs/rbm runs/mnist-rws --samples 100

@@ -416,8 +416,8 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		}
 	}
 	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number}}
-	classes, first := o.Set.ClassNames(), 0
-	if spec := o.Set.Spec(); spec.LabelFile == "" && !o.Set.MadeFromRows() {
+	classes, spec, first := o.Set.ClassNames(), o.Set.Spec(), 0
+	if spec.LabelFile == "" && !o.Set.MadeFromRows() {
 		first = spec.FirstLabel // ReadRows has subtracted it
 	}
 	label := runs.Column{Key: "label", Kind: runs.Integer}
@@ -439,7 +439,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		}
 		if labels != nil {
 			predicted := floats.MaxIdx(labels[r])
-			cells = append(cells, labelCell(predicted, classes, o.Set.Spec().FirstLabel), labels[r][predicted])
+			cells = append(cells, labelCell(predicted, classes, spec.FirstLabel), labels[r][predicted])
 		}
 		t.Add(cells...)
 	}

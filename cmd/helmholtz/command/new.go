@@ -124,7 +124,7 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	case c.Flags().Changed("units"):
 	case len(m.Groups) > 0:
 		m.Units = nil // the groups decide
-	case len(m.Units) > 0:
+	default:
 		fitUnits(m)
 	}
 	return x.values, err

@@ -252,16 +252,12 @@ func (x *reproduceFlags) produce(c *cobra.Command, e reproduce.Entry, share runs
 		_, err := fmt.Fprintln(w, text)
 		return err
 	}
-	missing := 0
-	for _, job := range reproduce.Jobs(reproduce.Catalog{e}.Trainings(x.scale), x.dir, x.scale) {
-		if _, enough, err := job.Done(); err != nil {
-			return err
-		} else if !enough {
-			missing++
-		}
+	missing, err := newTrainings(reproduce.Jobs(reproduce.Catalog{e}.Trainings(x.scale), x.dir, x.scale), w)
+	if err != nil {
+		return err
 	}
-	if missing > 0 {
-		fmt.Fprintf(w, "%s: waits for %d trainings\n", e.ID, missing)
+	if n := len(missing.todo); n > 0 {
+		fmt.Fprintf(w, "%s: waits for %d trainings\n", e.ID, n)
 		return nil
 	}
 	if share.Count > 1 {

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -102,9 +103,9 @@ before the expected values are drawn.`,
 				return misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
 			}
 			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
-			if slices.Contains(d.Uses, "split") {
-				set, err := run.Dataset()
-				if err != nil {
+			var set *dataset.Set
+			if table || slices.Contains(d.Uses, "split") {
+				if set, err = run.Dataset(); err != nil {
 					return err
 				}
 				s.Rows = pick(set, split)
@@ -114,7 +115,7 @@ before the expected values are drawn.`,
 				first.N, first.Chain.Sweeps = min(n, 100), 0
 				sheets, err := d.Draw(c.Context(), first)
 				if err == nil {
-					_, err = tableOf(run, sheets[0])
+					err = set.WriteCSV(io.Discard, sheets[0])
 				}
 				if err != nil {
 					return err
@@ -135,11 +136,11 @@ before the expected values are drawn.`,
 				}
 			}
 			if table {
-				text, err := tableOf(run, sheets[0])
-				if err != nil {
+				var text bytes.Buffer
+				if err := set.WriteCSV(&text, sheets[0]); err != nil {
 					return err
 				}
-				return savedAt(c, out, file.WriteAside(out, text))
+				return savedAt(c, out, file.WriteAside(out, text.Bytes()))
 			}
 			figure := plotting.Drawn(d, sheets)
 			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {
@@ -193,17 +194,6 @@ func drawsOf(model any, sweeps int) string {
 		return "draws"
 	}
 	return ""
-}
-
-// tableOf returns samples as CSV.
-func tableOf(run *runs.Run, samples dataset.Sheet) ([]byte, error) {
-	set, err := run.Dataset()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = set.WriteCSV(&b, samples)
-	return b.Bytes(), err
 }
 
 func newInpaint() *cobra.Command {
