@@ -9,9 +9,6 @@
 # Training runs are in DIR, which is HELMHOLTZ_QUEUE or build/queue. Commit before you run: findings
 # name the commit at which they were trained. The queue may be stopped at any time. It omits results
 # that have findings at full length in notebooks/results, except those that have to be trained anew.
-#
-# DIR/cuda has the runs of GPUs, which train in float32, not in fixed point. To resume them on a machine
-# with a GPU: helmholtz reproduce ID --scale full --backend cuda --dir DIR/cuda
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
@@ -30,7 +27,8 @@ fixed-point
 bihm/fig3.3 bihm/table3.3 bihm/text3.7.2
 uci-columns/mushrooms estimators/mnist
 bihm/text3.6.2 bihm/fig3.9 bihm/fig3.10
-varady/fig5.5 varady/fig5.6 varady/table5.1
+varady/fig5.6 varady/table5.1
+varady/fig5.5 varady/fig5.6-rates varady/table5.1-others
 varady/fig5.10 varady/table5.3
 natural-rbm varady/figC.2
 varady/fig5.7 varady/table5.2 varady/fig5.9 varady/text5.3.7-dnrws
@@ -60,14 +58,12 @@ restore() {
 		mkdir -p "$(dirname "$dir/$lost")"
 		cp "$packed/$lost" "$dir/$lost"
 	done
-	for kept in evaluations cuda/evaluations; do
-		if [ -d "$packed/$kept" ] && [ ! -e "$dir/$kept" ]; then
-			mkdir -p "$(dirname "$dir/$kept")"
-			cp -R "$packed/$kept" "$dir/$kept.part"
-			gunzip -f "$dir/$kept.part"/*.gz
-			mv "$dir/$kept.part" "$dir/$kept"
-		fi
-	done
+	if [ -d "$packed/evaluations" ] && [ ! -e "$dir/evaluations" ]; then
+		mkdir -p "$dir"
+		cp -R "$packed/evaluations" "$dir/evaluations.part"
+		gunzip -f "$dir/evaluations.part"/*.gz
+		mv "$dir/evaluations.part" "$dir/evaluations"
+	fi
 }
 
 # pack copies what a run needs to resume, the kept epochs and the best one, and records of divergence. Of
@@ -86,8 +82,7 @@ pack() {
 		if [ ! -e "$dir/$run/checkpoint.safetensors" ]; then continue; fi
 		mkdir -p "$packed.new/$run"
 		kept='best.safetensors epoch-*.safetensors'
-		name=${run#./}
-		case ${name#cuda/} in
+		case ${run#./} in
 		mnist-* | fashion-* | faces-* | large-faces-* | bihm-*)
 			kept=
 			for epoch in 5 13 50 100 200 500 1000 2000; do kept="$kept epoch-$epoch.safetensors"; done
@@ -105,12 +100,10 @@ pack() {
 		mkdir -p "$(dirname "$packed.new/$lost")"
 		cp "$dir/$lost" "$packed.new/$lost"
 	done
-	for kept in evaluations cuda/evaluations; do
-		if [ -d "$dir/$kept" ]; then
-			cp -R "$dir/$kept" "$packed.new/$kept"
-			gzip -9n "$packed.new/$kept"/*.json
-		fi
-	done
+	if [ -d "$dir/evaluations" ]; then
+		cp -R "$dir/evaluations" "$packed.new/evaluations"
+		gzip -9n "$packed.new/evaluations"/*.json
+	fi
 	rm -rf "$packed"
 	mv "$packed.new" "$packed"
 	du -sh "$packed"

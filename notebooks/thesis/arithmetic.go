@@ -17,10 +17,11 @@ var arithmetic = row{
 	figures: ofCells("binarised MNIST, fixed point and float32"),
 }
 
-func inBoth(method string, fixed plan) []cell {
-	fixed.laptop, fixed.full, fixed.part = 5, 200, 0
-	float := fixed
-	float.name, float.float32 = fixed.name+"-float32", true
+func inBoth(method string, of plan) []cell {
+	of.laptop, of.full, of.part = 5, 200, 0
+	fixed, float := of, of
+	fixed.name, fixed.float32 = of.name+"-fixed", false
+	float.name = of.name + "-float32"
 	return []cell{{method + ", fixed point", fixed, 0}, {method + ", float32", float, 0}}
 }
 
@@ -38,7 +39,7 @@ func besideArithmetic(method string) number {
 func askAlike(method string) ask {
 	return func(c *comparison, j *judgement) {
 		g := c.fixedOver(method)
-		if mnistNRWS.arithmetic() != hm.FixedPoint {
+		if c.of(method + ", fixed point")[0].run.Experiment().Method.Arithmetic != hm.FixedPoint {
 			j.undecided("the engine in use has no fixed point")
 		}
 		j.add(g.of("fixed point − float32").Within(0.2))

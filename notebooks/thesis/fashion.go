@@ -110,7 +110,7 @@ var fashionRows = map[string]row{
 // test rows, measured with the number of samples used in training.
 func fashion(name string, method hm.Method, full int) plan {
 	return plan{
-		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5,
+		name: "fashion-" + name, data: fashionDrawn, machine: dense(twelveLayers...), method: method, laptop: full / 200, full: full, seeds: 1, part: 0.5, float32: true,
 		measured: []hm.Measurement{{Samples: 10}},
 	}
 }

@@ -42,7 +42,7 @@ type plan struct {
 	measured []hm.Measurement // during training
 	from     *plan            // the plan from whose end it starts
 	best     bool             // whether its best epoch counts
-	float32  bool             // whether it is the float32 check of fixed point
+	float32  bool             // whether fixed point is not used even if it is exact
 }
 
 // dense returns a machine of dense layers with the settings of Várady 2025.
