@@ -78,7 +78,7 @@ type LabelProposal = engine.LabelProposal
 const (
 	ExactLabels LabelProposal = engine.ExactLabels // draws no label: A(x) is a sum over all labels
 	PlainLabels LabelProposal = engine.PlainLabels // y ~ q(y|h) (BiHM thesis 2016, 4.4)
-	MixedLabels LabelProposal = engine.MixedLabels // the datum's own label half the time (BiHM thesis 2016, 4.11)
+	MixedLabels LabelProposal = engine.MixedLabels // the row's own label half the time (BiHM thesis 2016, 4.11)
 )
 
 // Kind is the kind of a layer's units.

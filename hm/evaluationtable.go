@@ -40,7 +40,7 @@ func (e Evaluation) String() string {
 	if e.Diverged != nil && *e.Diverged {
 		diverged = "log p is far worse than the baseline: training has diverged, or hardly begun\n"
 	}
-	return fmt.Sprintf("%v%s%d samples per datum, %d data, %.1f s\n", e.findings(), diverged, e.Samples, e.Data, e.Seconds)
+	return fmt.Sprintf("%v%s%d samples of each of %d rows, %.1f s\n", e.findings(), diverged, e.Samples, e.Data, e.Seconds)
 }
 
 // Table returns one row. Its columns have the keys of the evaluation's JSON, each estimate with its

@@ -15,7 +15,7 @@
 // # Notation
 //
 // A machine has the data x and hidden layers h = h¹ … hᴹ. The generative network is the model
-// p(x,h), and the recognition network q(h|x) infers h. The number of samples h ~ q(h|x) per datum
+// p(x,h), and the recognition network q(h|x) infers h. The number of samples h ~ q(h|x) per row
 // is S in training and K in evaluations. As a bidirectional machine, the two networks together define
 // the model
 //

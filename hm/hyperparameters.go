@@ -79,12 +79,12 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		runs.MeanRow(&s.AdamBeta1, "adam-beta1", "β₁", "adam", 0.9, true, adam), runs.MeanRow(&s.AdamBeta2, "adam-beta2", "β₂", "adam", 0.999, true, adam),
 		decay[0], decay[1], decay[2], runs.BatchRow(&s.BatchSize).In(samples), {
 			Value: &s.Samples, Flag: "samples", Group: samples, Legend: legend("S = %d", s.Samples),
-			Usage: "`S` samples per datum",
-			Valid: s.Samples >= 1, Remedy: "use at least 1 per datum",
+			Usage: "`S` samples per row",
+			Valid: s.Samples >= 1, Remedy: "use at least 1 per row",
 		}, {
 			Value: &s.LaterSamples, Flag: "later-samples", Group: samples, Legend: later,
-			Usage: "`S` samples per datum after the epochs of --later-samples-after",
-			Valid: s.LaterSamples >= 0, Remedy: "use the number of samples per datum after later_samples_after epochs, or 0 to keep samples",
+			Usage: "`S` samples per row after the epochs of --later-samples-after",
+			Valid: s.LaterSamples >= 0, Remedy: "use the number of samples per row after later_samples_after epochs, or 0 to keep samples",
 		}, {
 			Value: &s.LaterSamplesAfter, Flag: "later-samples-after", Group: samples, Legend: later, Epochs: s.LaterSamplesAfter + 1,
 			Usage:  "number of `epochs` with --samples, before the epochs with --later-samples",
@@ -195,17 +195,17 @@ func (s MethodSpec) check() error {
 	dreams := s.algorithm(1).HasSleep()
 	switch {
 	case max(s.Samples, s.LaterSamples) > math.MaxUint32/s.BatchSize:
-		return fmt.Errorf("%d samples per datum in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
+		return fmt.Errorf("%d samples per row in minibatches of %d: their product has to be below 2³²; lower one of them", max(s.Samples, s.LaterSamples), s.BatchSize)
 	case (s.Phases == Reinforce || s.Phases == JointStochastic) && (s.Entropy != 0 || s.EntropyEstimator != 0):
 		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
 	case one && s.Phases == JointStochastic:
-		return fmt.Errorf("one sample per datum with the phases jsa: sample 0 is the chain's last state, and the others are its proposals; use 2 samples or more")
+		return fmt.Errorf("one sample per row with the phases jsa: sample 0 is the chain's last state, and the others are its proposals; use 2 samples or more")
 	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
-		return fmt.Errorf("one sample per datum with reinforce_baseline = %v: it is computed from the datum's other samples; use 2 samples or more, or the baseline none", s.ReinforceBaseline)
+		return fmt.Errorf("one sample per row with reinforce_baseline = %v: it is computed from the row's other samples; use 2 samples or more, or the baseline none", s.ReinforceBaseline)
 	case s.Samples < estimator.Samples || s.LaterSamples != 0 && s.LaterSamples < estimator.Samples:
-		return fmt.Errorf("samples = %d, later_samples = %d: the phases %s compare the samples of a datum; use at least %d", s.Samples, s.LaterSamples, s.Phases, estimator.Samples)
+		return fmt.Errorf("samples = %d, later_samples = %d: the phases %s compare the samples of a row; use at least %d", s.Samples, s.LaterSamples, s.Phases, estimator.Samples)
 	case one && s.Baseline && s.hasBaseline():
-		return fmt.Errorf("one sample per datum with a baseline: the q-wake gradient is then always 0; use 2 samples or more, or turn the baseline off")
+		return fmt.Errorf("one sample per row with a baseline: the q-wake gradient is then always 0; use 2 samples or more, or turn the baseline off")
 	case s.SleepSteps > 1 && !dreams:
 		return fmt.Errorf("sleep_steps = %d: the phases %v have no sleep phase; use ws or rws, or set it to 1", s.SleepSteps, s.Phases)
 	case s.SleepScale != 1 && !dreams:

@@ -76,7 +76,7 @@ func (m *Model) DreamWeights(ctx context.Context, n, inner int) (DreamWeights, e
 }
 
 // Convergence estimates log p and log p̃* of a split like Evaluate (BiHM thesis 2016, 3.8), once for
-// each of several numbers of samples per datum. All estimates share their samples: an estimate with k
+// each of several numbers of samples per row. All estimates share their samples: an estimate with k
 // samples uses the first k.
 func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ...int) (Convergence, error) {
 	c := Convergence{Name: m.experiment.Method.String(), Samples: samples}
@@ -86,7 +86,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	most := 0
 	for _, k := range samples {
 		if k < 1 {
-			return c, fmt.Errorf("%d samples per datum: use at least 1", k)
+			return c, fmt.Errorf("%d samples per row: use at least 1", k)
 		}
 		most = max(most, k)
 	}
@@ -94,11 +94,11 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 	if err != nil {
 		return c, err
 	}
-	model, err := m.room(float64(most), "importance weights of a datum", 8)
+	model, err := m.room(float64(most), "importance weights of a row", 8)
 	if err != nil {
 		return c, err
 	}
-	estimates := make([][]engine.Likelihood, len(samples)) // per number of samples and datum
+	estimates := make([][]engine.Likelihood, len(samples)) // per number of samples and row
 	rows := max(1, (1<<22)/most)                           // number of data whose weights are in memory at the same time
 	for first := 0; first < data.Rows; first += rows {
 		part := data.Part(first, min(rows, data.Rows-first))

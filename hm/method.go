@@ -89,10 +89,10 @@ func (m Method) AdamDecays(β1, β2 float64) Method {
 	return m
 }
 
-// Samples sets S, the number of samples per datum.
+// Samples sets S, the number of samples per row.
 func (m Method) Samples(s int) Method { m.spec.Samples = s; return m }
 
-// SamplesAfter changes the number of samples per datum after the given number of epochs. The published runs of
+// SamplesAfter changes the number of samples per row after the given number of epochs. The published runs of
 // BiHM and RWS, for example, began with 10 samples and changed to 100.
 func (m Method) SamplesAfter(epochs, samples int) Method {
 	m.spec.LaterSamplesAfter, m.spec.LaterSamples = epochs, samples

@@ -35,7 +35,7 @@ type MethodSpec struct {
 	Arithmetic Arithmetic `toml:"arithmetic" json:"arithmetic,omitzero"`
 
 	BatchSize int  `toml:"batch_size" json:"batch_size"` // B, data per minibatch
-	Samples   int  `toml:"samples" json:"samples"`       // S, samples per datum
+	Samples   int  `toml:"samples" json:"samples"`       // S, samples per row
 	Baseline  bool `toml:"baseline" json:"baseline"`     // subtract 1/S from the weights of q-wake
 
 	// LaterSamples is S after LaterSamplesAfter epochs; 0 keeps Samples throughout.

@@ -117,16 +117,16 @@ type Evaluation struct {
 	BaselineLogP   *float64    `json:"baseline_log_p"`
 	BaselineLogPSE *runs.Float `json:"baseline_log_p_se"`
 	Diverged       *bool       `json:"diverged"`
-	Samples        int         `json:"samples"` // importance samples per datum
+	Samples        int         `json:"samples"` // importance samples per row
 	Data           int         `json:"data"`
 	Seconds        float64     `json:"seconds"`
-	// Each holds the estimate of log p(x) for each datum, and EachTildeStar the estimate of log p̃*(x).
-	// With them, models evaluated on the same data can be compared datum by datum.
+	// Each holds the estimate of log p(x) for each row, and EachTildeStar the estimate of log p̃*(x).
+	// With them, models evaluated on the same data can be compared row by row.
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
 }
 
-// Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per datum, where K is the
+// Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per row, where K is the
 // argument samples: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x))
 // (BiHM thesis 2016, 3.8). It binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
@@ -248,9 +248,9 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	}
 	switch {
 	case samples < 1:
-		return engine.Data{}, fmt.Errorf("%d samples per datum: use at least 1", samples)
+		return engine.Data{}, fmt.Errorf("%d samples per row: use at least 1", samples)
 	case samples > math.MaxUint32:
-		return engine.Data{}, fmt.Errorf("%d samples per datum: use fewer than 2³²", samples)
+		return engine.Data{}, fmt.Errorf("%d samples per row: use fewer than 2³²", samples)
 	}
 	return m.experiment.data(s), nil
 }

@@ -56,7 +56,7 @@ func (p *Phases) UnmarshalText(text []byte) error {
 
 // Estimator describes phases in which a function of your own weighs the wake samples.
 type Estimator struct {
-	// Weigh writes the weights of one datum's samples h_k ~ q(h|x): p[k] multiplies ∂ log p(x,h_k) in
+	// Weigh writes the weights of one row's samples h_k ~ q(h|x): p[k] multiplies ∂ log p(x,h_k) in
 	// the gradient of p, and q[k] multiplies ∂ log q(h_k|x) in the gradient of q. logP[k] and logQ[k]
 	// are log p(x,h_k) and log q(h_k|x) in nats. p and q are 0 when Weigh is called. Weigh must depend
 	// only on its arguments, because a resumed run calls it again and several goroutines call it
@@ -67,7 +67,7 @@ type Estimator struct {
 	// Check, if not nil, returns an error that names the remedy for wrong parameters. If it is nil,
 	// there must be the same number of parameters as in Parameters, all finite.
 	Check func(parameters []float64) error
-	// Samples is the smallest number of samples per datum; 0 means 1.
+	// Samples is the smallest number of samples per row; 0 means 1.
 	Samples int
 	// Sleep is the factor of the sleep gradient, which q learns from in addition to the wake samples.
 	Sleep float64

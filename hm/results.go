@@ -9,14 +9,14 @@ import (
 // ImportanceWeights holds the importance weights of samples of the recognition network, pooled over
 // data.
 type ImportanceWeights struct {
-	Samples int // K, samples per datum
+	Samples int // K, samples per row
 	Data    int // number of data
 	// LogWeights holds ln ω − ln mean ω in nats, where ω = p(x,h)/q(h|x) and the mean is over the K
-	// samples of a datum. It has Data × Samples values; the values of a datum are next to each other.
+	// samples of a row. It has Data × Samples values; the values of a row are next to each other.
 	LogWeights []float64
 	// LogWeightsStar holds the same for p*(h|x), with ω = √(p(x,h)/q(h|x)).
 	LogWeightsStar []float64
-	// ESS and ESSStar are the effective sample sizes of each datum, as fractions of K.
+	// ESS and ESSStar are the effective sample sizes of each row, as fractions of K.
 	ESS, ESSStar []float64
 }
 
@@ -53,7 +53,7 @@ func (z LogZ2) String() string {
 // value of each slice belongs to Samples[i]: a mean over the data, or its standard error, in nats.
 type Convergence struct {
 	Name    string
-	Samples []int // K, samples per datum
+	Samples []int // K, samples per row
 
 	LogP, LogPSE                   []float64 // estimates of log p(x)
 	LogPTildeStar, LogPTildeStarSE []float64 // estimates of log p̃*(x) = log Z² + log p*(x)

@@ -81,14 +81,14 @@ func (m *Model) sheet(n int, value func(k int) float64) dataset.Sheet {
 
 // Encoding holds the hidden states that the recognition network infers from data.
 type Encoding struct {
-	Samples int // samples per datum
-	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off: one row per sample,
-	// with the samples of a datum next to each other. It is nil for a layer of Gaussian units.
+	Samples int // samples per row of data
+	// States[i] holds the states of hidden layer i+1, 1 for on and 0 for off: one line per sample,
+	// with the samples of a row of data next to each other. It is nil for a layer of Gaussian units.
 	States [][][]uint8
 	// Values[i] holds the states of hidden layer i+1 in the same way if its units are Gaussian.
 	Values [][][]float32
 	// Means[i] holds the mean of each unit of hidden layer i+1, averaged over the samples of a
-	// datum: one row per datum. The mean of a binary unit is its probability of being on.
+	// row of data: one line per row. The mean of a binary unit is its probability of being on.
 	Means [][][]float64
 }
 

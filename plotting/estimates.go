@@ -225,7 +225,7 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	if normalized {
 		label = "estimate of log-likelihood (nats)"
 	}
-	panel := newPanel("number of importance samples for each datum", label)
+	panel := newPanel("number of importance samples for each row", label)
 	panel.X.Tick.Marker = logTicks{}
 	f := newFigure(panel)
 	var curves []curve
