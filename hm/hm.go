@@ -15,9 +15,9 @@
 // # Notation
 //
 // A machine has the data x and hidden layers h = h¹ … hᴹ. The generative network is the model
-// p(x,h), and the recognition network q(h|x) infers h. The number of samples h ~ q(h|x) per row
-// is S in training and K in evaluations. As a bidirectional machine, the two networks together define
-// the model
+// p(x,h), and the recognition network q(h|x) infers h. The number of samples h ~ q(h|x) per row is S in
+// training and K in evaluations; as a setting of Fisher blocks, K is the number of steps between two
+// refreshes. As a bidirectional machine, the two networks together define the model
 //
 //	p*(x,h) = √(p(x,h) q(h|x) p*(x))/Z,   p*(x) = p̃*(x)/Z²,   p̃*(x) = (Σ_h √(p(x,h) q(h|x)))²
 //

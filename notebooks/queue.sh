@@ -3,6 +3,7 @@
 # priority, one result after another:
 #
 #   notebooks/queue.sh run     resume the queue; if DIR is empty, resume from the packed runs
+#   notebooks/queue.sh unpack  copy the packed runs to DIR, unless DIR has them
 #   notebooks/queue.sh pack    copy training runs and kept evaluations to pretrained/unfinished, to be committed
 #   notebooks/queue.sh list    list the results of the queue, in order
 #
@@ -113,6 +114,9 @@ case ${1:-} in
 list)
 	printf '%s\n' "$queue"
 	;;
+unpack)
+	restore
+	;;
 pack)
 	pack
 	;;
@@ -140,7 +144,7 @@ run)
 	}
 	;;
 *)
-	sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,14p'
+	sed -n 's/^# \{0,1\}//p' "$0" | sed -n '2,12p'
 	exit 2
 	;;
 esac

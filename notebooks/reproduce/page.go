@@ -116,7 +116,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 			full++
 		}
 	}
-	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at the scale full, %d with shorter training or fewer seeds. Each criterion was declared before the training that it judges (notebooks/thesis/criteria.toml); which criteria bear on which conclusion was decided after some had been measured. ",
+	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length, %d with shorter training or fewer seeds. Criteria are declared before the training that they judge (notebooks/thesis/criteria.toml), with the exceptions [listed below](#changed-after-it-was-measured); which criteria bear on which conclusion was decided after some had been measured. ",
 		len(c)-beyond, beyond, len(made), full, len(made)-full)
 	p.print("If training was shorter, log p gets no verdict, and a verdict on an order stands “so far”.\n\n")
 	var marks []string

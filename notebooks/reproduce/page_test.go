@@ -101,7 +101,7 @@ func TestReport(t *testing.T) {
 	pages.Beside["first"] = pages.First
 	for page, parts := range map[string][]string{
 		"first": {
-			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at the scale full, 1 with shorter training or fewer seeds.",
+			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at full length, 1 with shorter training or fewer seeds.",
 			"| log p\\* of the long is good. | confirmed in part | ✓ [x/good](results/x-good.md), – x/smoke |",
 			"| All are. | confirmed in part; contradicted in part | ✓ [x/good](results/x-good.md), ✗ [x/bad](results/x-bad.md) |",
 			"| Bad is bad. | contradicted | ✗ [x/bad](results/x-bad.md) |",
@@ -161,10 +161,10 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 		made                  reproduce.Made
 		summary, length, kind string
 	}{
-		{reproduce.Made{Scale: reproduce.Laptop}, "1 at the scale full, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at the scale full, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2, Diverged: true}}}, "1 at the scale full, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at the scale full, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter, or fewer seeds | 1 |"},
+		{reproduce.Made{Scale: reproduce.Laptop}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2, Diverged: true}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter, or fewer seeds | 1 |"},
 	} {
 		c.made.ID, c.made.Seconds = "x", 1
 		pages, err := all.Report(reproduce.Conclusions{}, map[string]reproduce.Made{"x": c.made}, "results")
