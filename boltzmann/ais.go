@@ -98,12 +98,19 @@ type LogZ struct {
 // estimate.
 const leastESS = 0.1
 
-// optimism returns a warning if log Z is optimistic, or "".
+// Warning returns the words that warn of an optimistic log Z, or "".
+func (z LogZ) Warning() string {
+	if !z.Optimistic {
+		return ""
+	}
+	return fmt.Sprintf("; an ESS below %d %% makes log p by it optimistic", int(100*leastESS))
+}
+
 func (z LogZ) optimism() string {
 	if !z.Optimistic {
 		return ""
 	}
-	return fmt.Sprintf("; an ESS below %d %% makes log p by it optimistic: give more steps", int(100*leastESS))
+	return z.Warning() + ": give more steps"
 }
 
 // String returns log Z. For an estimate, it adds the standard error and describes the chains.

@@ -365,6 +365,7 @@ func TestHiddenKindsThatAreRefused(t *testing.T) {
 	}{
 		{"hidden_categories = 4 of categorical hidden units", PCD(), machine.HiddenCategorical(4)},
 		{"hidden_categories = 0 of categorical hidden units", PCD(), machine.HiddenUnits(Categorical)},
+		{"65536 categorical hidden variables: give at most 65535", PCD(), machine.Hidden(2 << 16).HiddenCategorical(2)},
 		{"hidden_categories = 3 of bernoulli hidden units", PCD(), machine.HiddenCategorical(3).HiddenUnits(Bernoulli)},
 		{"hidden units of a deep machine", PCD(), machine.Hidden(6, 4).HiddenUnits(Gaussian)},
 		{"algorithm = pl with categorical hidden units", PL(), machine.HiddenCategorical(3)},

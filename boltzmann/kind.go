@@ -117,6 +117,8 @@ func (k Kind) checkCategories(categories, units int, setting, side string) error
 	switch has := k == Categorical; {
 	case has && (categories < 2 || units%categories != 0):
 		return fmt.Errorf("%s = %d of categorical %s units: give at least 2, a divisor of the %d units", setting, categories, side, units)
+	case has && units/categories > mostCounters:
+		return fmt.Errorf("%d categorical %s variables: give at most %d", units/categories, side, mostCounters)
 	case !has && categories != 0:
 		return fmt.Errorf("%s = %d of %v %s units: only categorical ones have categories; leave them out", setting, categories, k, side)
 	}

@@ -125,8 +125,12 @@ func (s MachineSpec) layers(visible int) []int {
 	return slices.Concat([]int{visible, s.Hidden}, s.Above)
 }
 
-// mostUnits is the largest number of units on a side: the counters of random draws cannot distinguish more.
-const mostUnits = 1 << 18
+// mostCounters and mostUnits are the largest numbers of categorical variables and of other units on a side. A side has
+// 2¹⁶ counters of random draws: one for each variable or each four units, and the last one for a label.
+const (
+	mostCounters = 1<<16 - 1
+	mostUnits    = 4 * mostCounters
+)
 
 func (s MachineSpec) check(shape dataset.Shape) error {
 	if err := runs.Nameless(s); err != nil {

@@ -278,7 +278,7 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 		{"cancelled", "cancel", second(randomModel(t, 3, 2).ExactLogP(canceled, rows))},
 		{"no hidden units", "give between 1", second(New(dataset.Shape{Height: 1, Width: 3}).Hidden(0).Model(1))},
 		{"no visible units", "give rows of 1 to", second(New(dataset.Shape{}).Model(1))},
-		{"no room", "use fewer hidden units", second(New(dataset.Shape{Height: 1, Width: 1 << 18}).Hidden(1 << 18).Model(1))},
+		{"no room", "use fewer hidden units", second(New(dataset.Shape{Height: 1, Width: mostUnits}).Hidden(mostUnits).Model(1))},
 		{"no deviation", "0.01 is usual", second(New(dataset.Shape{Height: 1, Width: 3}).Deviation(math.NaN()).Model(1))},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.says) {

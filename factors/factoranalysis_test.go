@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 func wantError(t *testing.T, err error, says string) {
@@ -183,6 +185,43 @@ func TestHeywoodCasesAreListed(t *testing.T) {
 	}
 	if m.logP() < before {
 		t.Errorf("L-BFGS ends at log p = %v, EM at %v", m.logP(), before)
+	}
+}
+
+// L-BFGS leaves the floor where the likelihood rises with ψ: after it has converged, EM raises log p no further.
+func TestTheFloorHoldsNoVariableThatShouldRise(t *testing.T) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		rows := make([][]float64, 30)
+		for r := range rows {
+			for range 8 {
+				rows[r] = append(rows[r], random.NormFloat64())
+			}
+		}
+		floor := []float64{0.1, 0.2, 0.5}[seed%3]
+		m := newModel(3, false, dataset.Shape{Height: 1, Width: 8})
+		if err := m.beginOn(rows, seed); err != nil {
+			t.Fatal(err)
+		}
+		m.data = momentsOf(rows, m.mean)
+		for range []int{0, 10}[seed%2] {
+			if err := m.em(floor); err != nil {
+				t.Fatal(err)
+			}
+		}
+		converged, err := m.climb(t.Context(), floor, 10_000)
+		if err != nil || !converged {
+			t.Fatalf("seed %d: L-BFGS has not converged (%v)", seed, err)
+		}
+		before := m.logP()
+		for range 200 {
+			if err := m.em(floor); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if gain := m.logP() - before; gain > 1e-6 {
+			t.Errorf("seed %d, floor %g: EM raises log p by %g more", seed, floor, gain)
+		}
 	}
 }
 

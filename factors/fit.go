@@ -132,13 +132,20 @@ func (m *Model) closedForm() error {
 // L-BFGS is smaller in absolute value.
 const steepest = 1e-5
 
+// Where log p rises by more than rising nats per unit of ψ/s², climb moves v from below offFloor to offFloor.
+const (
+	offFloor = 0.03
+	rising   = 1e-4
+)
+
 // climb maximises the likelihood of factor analysis by L-BFGS, in at most the given number of iterations, and
 // reports whether it has converged. If the context is cancelled, climb returns its error and the model is
 // unchanged.
 //
 // L-BFGS does not move the parameters themselves. For a variable with the variance s² and the floor f, it
 // moves the variable's row of W divided by s, and v in ψ = s²(f + v²). The square keeps ψ at or above the
-// floor s²f. On the floor the derivative with respect to v is 0.
+// floor s²f. On the floor the derivative with respect to v is 0, even where log p rises with ψ; from there, climb moves
+// v to offFloor and goes on.
 func (m *Model) climb(ctx context.Context, floor float64, iterations int) (converged bool, err error) {
 	d, q := len(m.mean), m.factors
 	trial := *m
@@ -174,20 +181,43 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 			return optimize.NotTerminated, nil
 		},
 	}
+	// lift moves v off the floor where log p rises with ψ, and reports whether it has moved any.
+	lift := func(x []float64) (moved bool) {
+		set(x)
+		_, byNoise := trial.gradient()
+		for i, v := range m.variance {
+			if at := &x[d*q+i]; math.Abs(*at) < offFloor && v*byNoise[i] > rising {
+				*at, moved = offFloor, true
+			}
+		}
+		return moved
+	}
 	before := m.logP()
-	result, failure := optimize.Minimize(problem, x, &optimize.Settings{
-		GradientThreshold: 1e-7, MajorIterations: iterations,
-		Converger: &optimize.FunctionConverge{Absolute: 1e-13, Relative: 1e-14, Iterations: 20},
-	}, &optimize.LBFGS{Store: 30})
-	if err := ctx.Err(); err != nil {
-		return false, err
+	var result *optimize.Result
+	lift(x)
+	const most = 10 // times that variables leave the floor
+	for left, again := iterations, most; left > 0 && again > 0; again-- {
+		var failure error
+		result, failure = optimize.Minimize(problem, x, &optimize.Settings{
+			GradientThreshold: 1e-7, MajorIterations: left,
+			Converger: &optimize.FunctionConverge{Absolute: 1e-13, Relative: 1e-14, Iterations: 20},
+		}, &optimize.LBFGS{Store: 30})
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if result == nil {
+			return false, failure
+		}
+		// A line search may fail next to the maximum, where rounding hides any rise, so the gradient decides.
+		level := floats.Norm(result.Gradient, math.Inf(1)) < steepest
+		copy(x, result.X)
+		if !lift(x) {
+			converged = level
+			break
+		}
+		left -= result.MajorIterations
 	}
-	if result == nil {
-		return false, failure
-	}
-	// A line search may fail next to the maximum, where rounding hides any rise, so the gradient decides.
-	converged = floats.Norm(result.Gradient, math.Inf(1)) < steepest
-	if -result.F < before {
+	if result == nil || -result.F < before {
 		return converged, nil
 	}
 	set(result.X)

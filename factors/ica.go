@@ -212,15 +212,19 @@ func (m *Independent) Gaussian(rows [][]float64) (sources []int) {
 	return sources
 }
 
-// settledSteps is the number of steps without a change after which Extended no longer changes densities, so
-// that training has one objective.
+// settledSteps is the number of quasi-Newton steps without a change after which Extended no longer changes
+// densities, so that training has one objective.
 const settledSteps = 10
 
-// extend chooses each density by the source's values on the training rows, unless the densities are settled.
+// extend chooses the densities, unless they are settled.
 func (m *Independent) extend() {
-	if m.settled[0] >= settledSteps {
-		return
+	if m.settled[0] < settledSteps {
+		m.choose()
 	}
+}
+
+// choose chooses each density by the source's values on the training rows.
+func (m *Independent) choose() {
 	var s mat.Dense
 	s.Mul(m.white, m.v().T())
 	m.settled[0]++

@@ -177,6 +177,39 @@ func TestNaturalGradientReachesTheMaximum(t *testing.T) {
 	wantNear(t, "log p", m.objective(m.white), want.objective(m.white), 1e-6)
 }
 
+// Along the natural gradient all densities end on the right side, although the first epochs leave some on the wrong one.
+func TestNaturalGradientFindsTheSides(t *testing.T) {
+	for seed := range uint64(3) {
+		_, mixing := mixed(Laplace, 6, 0, seed)
+		random := rand.New(rand.NewPCG(seed, 31))
+		var rows [][]float64
+		for range 1_000 {
+			sources := mat.NewVecDense(6, nil)
+			for i := range 3 {
+				sources.SetVec(i, Laplace.draw(random))
+				sources.SetVec(i+3, random.Float64()-0.5)
+			}
+			var row mat.VecDense
+			row.MulVec(mixing, sources)
+			rows = append(rows, row.RawVector().Data)
+		}
+		set, err := dataset.Spec{Name: "sources", Binarization: dataset.Real, Validation: new(0)}.FromRows(dataset.Shape{Height: 1, Width: 6}, rows, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := ICA.Experiment(set)
+		e.Epochs, e.Seed = 60, seed+1
+		e.Settings.Sources, e.Settings.Density, e.Settings.Natural = 6, Extended, true
+		run, err := ICA.Kind().Train(t.Context(), e, set, t.TempDir(), runs.Quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := run.Model().WrongSide(set.Train().Floats()); len(wrong) > 0 {
+			t.Errorf("seed %d: the densities of sources %v have the wrong side", seed, wrong)
+		}
+	}
+}
+
 // The sources of mixed rows are those of the rows themselves, up to order, sign and scale.
 func TestICAIsEquivariant(t *testing.T) {
 	rows, _ := mixed(Laplace, 3, 1_000, 9)

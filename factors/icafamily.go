@@ -83,8 +83,12 @@ var icaFamily = runs.Family[ICASettings, *Independent]{
 		if m.white == nil {
 			m.white, _ = m.whiten(b.Rows.Floats())
 		}
-		if e.Settings.Density == Extended {
+		switch {
+		case e.Settings.Density != Extended:
+		case !e.Settings.Natural:
 			m.extend()
+		case b.Step%((b.Rows.Rows+e.Settings.BatchSize-1)/e.Settings.BatchSize) == 0: // first of an epoch
+			m.choose() // in small steps, sides may change long after the first epochs
 		}
 		before := runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(b.Floats())).Value}
 		if e.Settings.Natural {

@@ -109,7 +109,7 @@ func (k kind[K]) measures() []runs.Measure {
 	if k.real {
 		objective = runs.Score
 	}
-	all := []runs.Measure{objective, runs.FreeEnergy, acceptanceMeasure, runs.LogP, runs.LogZ}
+	all := []runs.Measure{objective, runs.FreeEnergy, acceptanceMeasure, runs.LogP, runs.LogZ, runs.ESS}
 	if k.above != nil {
 		all = append(all, aboveMeasure)
 	}

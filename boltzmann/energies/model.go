@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -106,45 +107,44 @@ func (m *Model) logScale() float64 {
 }
 
 // LogP returns log p of each row, −F(x) − log Z, in nats. For real units it is the log density of the original rows,
-// before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact, with
-// standard error 0, if it is a sum over few states. Otherwise AIS estimates it with the given number of chains, at
-// least 2, and seed, and log p is too high in expectation. A conditional machine has a separate log Z for each row; the
-// returned log Z is then 0. progress, which may be nil, is called with the fraction of the annealing done, or of the rows
-// if log Z is exact.
-func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ runs.Estimate, exact bool, err error) {
+// before whitening or standardisation. Binary units round grey values, and refuse real numbers. log Z is exact if it is a
+// sum over few states. Otherwise AIS estimates it with the given number of chains, at least 2, and seed, and log p is
+// too high in expectation. A conditional machine has a separate log Z for each row; the returned log Z is that with the
+// smallest effective sample size. progress, which may be nil, is called with the fraction of the annealing done, or of
+// the rows if log Z is exact.
+func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ boltzmann.LogZ, err error) {
 	if err := m.check(rows); err != nil {
-		return nil, logZ, false, err
+		return nil, logZ, err
 	}
 	x := m.read(rows)
 	logP = make([]float64, len(x))
+	var of boltzmann.LogZ // of the row
 	for r, row := range x {
 		if err := ctx.Err(); err != nil {
-			return nil, logZ, false, err
+			return nil, logZ, err
 		}
 		if r == 0 || m.given {
-			if exact = m.energy.exact(); exact {
-				logZ = runs.Estimate{Value: m.energy.LogZ(row)}
+			if m.energy.exact() {
+				of = boltzmann.KnownLogZ(m.energy.LogZ(row))
 			} else {
 				part := progress
 				if m.given && progress != nil {
 					part = func(done float64) { progress((float64(r) + done) / float64(len(x))) }
 				}
-				z, err := anneal(ctx, m.energy, row, chains, seed, philox.Counter{Step: uint32(r)}, part)
-				if err != nil {
-					return nil, logZ, false, err
+				if of, err = anneal(ctx, m.energy, row, chains, seed, philox.Counter{Step: uint32(r)}, part); err != nil {
+					return nil, logZ, err
 				}
-				logZ = runs.Estimate{Value: float64(z.Value), SE: float64(z.SE)}
+			}
+			if r == 0 || of.ESS < logZ.ESS {
+				logZ = of
 			}
 		}
-		logP[r] = m.logScale() - m.energy.FreeEnergy(row) - logZ.Value
-		if progress != nil && exact {
+		logP[r] = m.logScale() - m.energy.FreeEnergy(row) - float64(of.Value)
+		if progress != nil && m.energy.exact() {
 			progress(float64(r+1) / float64(len(x)))
 		}
 	}
-	if m.given {
-		logZ = runs.Estimate{}
-	}
-	return logP, logZ, exact, ctx.Err()
+	return logP, logZ, ctx.Err()
 }
 
 // HiddenMeans returns, for each row, the probability that each hidden unit of a conditional or gated machine is on.
@@ -164,18 +164,24 @@ func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
 
 // Estimate returns the mean of log p over rows, as LogP computes it; samples is the number of chains of AIS. The
 // standard error covers the spread over rows. It also covers the error of log Z, except in conditional machines, where
-// each row has a separate log Z. For other machines, Estimate also returns log Z.
+// each row has a separate log Z. For other machines, Estimate also returns log Z. If AIS estimates log Z, Estimate also
+// returns its effective sample size, as a fraction of the chains; below a tenth, log p is too high by more than the
+// standard error shows.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	logP, logZ, _, err := m.LogP(ctx, rows, samples, seed, progress)
+	logP, logZ, err := m.LogP(ctx, rows, samples, seed, progress)
 	if err != nil {
 		return nil, err
 	}
-	mean := runs.EstimateOf(logP)
-	if m.given {
-		return runs.Estimates{runs.LogP.Key: mean}, nil
+	mean, all := runs.EstimateOf(logP), runs.Estimates{}
+	if !m.given {
+		mean.SE = math.Hypot(mean.SE, float64(logZ.SE))
+		all[runs.LogZ.Key] = runs.Estimate{Value: float64(logZ.Value), SE: float64(logZ.SE)}
 	}
-	mean.SE = math.Hypot(mean.SE, logZ.SE)
-	return runs.Estimates{runs.LogP.Key: mean, runs.LogZ.Key: logZ}, nil
+	if !m.energy.exact() {
+		all[runs.ESS.Key] = runs.Estimate{Value: float64(logZ.ESS), SE: math.NaN()}
+	}
+	all[runs.LogP.Key] = mean
+	return all, nil
 }
 
 // CountSamples describes n chains of AIS, or returns "" if log Z is exact.
@@ -193,11 +199,11 @@ func (m *Model) CountSamples(n int) string {
 // 100. It also says how: "exact", or "by AIS" with the number of chains, which makes log p too high in expectation.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	chains := cmp.Or(o.Samples, 100)
-	logP, _, exact, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
-	if exact {
+	logP, logZ, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
+	if m.energy.exact() {
 		return logP, "exact", err
 	}
-	return logP, "by AIS, " + names.Count(chains, "chain"), err
+	return logP, "by AIS, " + names.Count(chains, "chain") + logZ.Warning(), err
 }
 
 // run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the units in

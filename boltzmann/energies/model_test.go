@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -65,7 +66,7 @@ func TestBinaryUnitsReadRowsOfZerosAndOnes(t *testing.T) {
 	shape := dataset.Shape{Height: 3, Width: 3}
 	m, conditional := &Model{shape: shape, energy: of.energy, free: of.free}, &Model{shape: shape, energy: energy, free: all(3), given: true}
 	results := func(rows dataset.Split) (results []any, errs []error) {
-		logP, _, _, err := m.LogP(t.Context(), rows, 1, 1, nil)
+		logP, _, err := m.LogP(t.Context(), rows, 1, 1, nil)
 		means, of := conditional.HiddenMeans(rows)
 		_, fill := m.Inpainting().Fill(t.Context(), rows, mask, 1, runs.Chain{Sweeps: 1}, 1, nil)
 		drawn, draw := conditional.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1, Seed: 1, Rows: rows, Chain: runs.Chain{Sweeps: 1}})
@@ -108,12 +109,12 @@ func TestExactLogPEndsWhenCancelled(t *testing.T) {
 	m := &Model{shape: dataset.Shape{Height: 1, Width: 2}, energy: energy, free: []int{0}, given: true}
 	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 4, Values: make([]uint8, 8)}
 	var done []float64
-	if _, _, exact, err := m.LogP(t.Context(), rows, 0, 1, func(part float64) { done = append(done, part) }); !exact || err != nil || !slices.Equal(done, []float64{0.25, 0.5, 0.75, 1}) {
-		t.Errorf("exact is %v, the progress %v (%v)", exact, done, err)
+	if _, logZ, err := m.LogP(t.Context(), rows, 0, 1, func(part float64) { done = append(done, part) }); logZ.Errs != boltzmann.Exact || err != nil || !slices.Equal(done, []float64{0.25, 0.5, 0.75, 1}) {
+		t.Errorf("log Z is %v, the progress %v (%v)", logZ, done, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
-	if _, _, _, err := m.LogP(ctx, rows, 0, 1, func(float64) { calls++; cancel() }); !errors.Is(err, context.Canceled) || calls != 1 {
+	if _, _, err := m.LogP(ctx, rows, 0, 1, func(float64) { calls++; cancel() }); !errors.Is(err, context.Canceled) || calls != 1 {
 		t.Errorf("after the first of 4 rows, %d rows are done (%v)", calls, err)
 	}
 }
@@ -189,4 +190,34 @@ func TestSparsityAimsAtAnActivity(t *testing.T) {
 	near(t, "the pull at the target", pull(), 0, 1e-6)
 	e.hidden[0] = 0 // each of the four units, and none of them, has the probability 1/5
 	near(t, "the pull above the target", 2*pull(), 2*3*4*(0.2-0.1), 1e-6)
+}
+
+// Estimates that a few chains of AIS dominate are reported as such, and others are not.
+func TestOptimisticEstimatesAreReported(t *testing.T) {
+	for _, c := range []struct {
+		scale      float64
+		optimistic bool
+	}{{1, false}, {6, true}} {
+		energy := newSpikeAndSlab(25, 16)
+		energy.Begin(nil, rand.New(rand.NewPCG(1, 1)))
+		for i := range energy.weights {
+			energy.weights[i] *= c.scale
+		}
+		for i := range energy.bias {
+			energy.bias[i], energy.mean[i] = -8, 8
+		}
+		m := &Model{shape: dataset.Shape{Height: 4, Width: 4}, energy: energy, free: all(16)}
+		rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 16)} // read as binary, without scaling
+		estimates, err := m.Estimate(t.Context(), rows, 50, 1, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, says, err := m.LogPOfRows(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: 50, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ess := estimates[runs.ESS.Key].Value; ess < 0.1 != c.optimistic || strings.Contains(says, "optimistic") != c.optimistic {
+			t.Errorf("with weights times %g the ESS is %v, and log p is %q", c.scale, ess, says)
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/energies"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/factors"
@@ -56,10 +57,10 @@ func (w *work) measured(p another, rows, chains int) annealed {
 			return annealed{annealedLogZ{By: "exact"}, of.LogP(test.Floats())}
 		}
 		w.Say("estimating log p of %s test rows: %v", thousands(test.Rows), run.Experiment())
-		logP, logZ, exact, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
+		logP, logZ, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
 		check(err)
-		of := annealed{annealedLogZ{logZ.Value, logZ.SE, fmt.Sprintf("AIS, %d chains, 1,000 steps", chains)}, logP}
-		if exact {
+		of := annealed{annealedLogZ{float64(logZ.Value), float64(logZ.SE), fmt.Sprintf("AIS, %d chains, 1,000 steps%s", chains, logZ.Warning())}, logP}
+		if logZ.Errs == boltzmann.Exact {
 			of.By = "exact"
 		}
 		return of
