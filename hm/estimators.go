@@ -33,7 +33,7 @@ func init() {
 			}
 			return nil
 		},
-		Text:   "Both networks ascend " + bound + "where $c_k = \\log \\hat Z_{-k} - \\gamma v_k + (1-\\gamma) \\log(1 - 1/S)$ and $\\hat Z_{-k}$ is the mean of the other weights.",
+		Text:   "Both networks ascend " + bound + "where $c_k = \\log \\hat Z_{-k} - \\gamma v_k + (1-\\gamma) \\log(1 - 1/S)$ and $\\hat Z_{-k}$ is the mean of the other weights. In the mean, $\\nabla_\\phi$ is the gradient of the bound plus $\\gamma$ times $\\sum_k v_k \\nabla \\log q(h_k|x)$, the q-wake gradient of RWS.",
 		Source: "Liévin, Dittadi, Christensen and Winther 2020, 17",
 	})
 	RegisterPhases("tvo", Estimator{

@@ -13,7 +13,7 @@ func (m Method) Explain() string {
 	rule := s.algorithm(1).Rule
 	var b strings.Builder
 	write := func(format string, values ...any) { fmt.Fprintf(&b, format+"\n\n", values...) }
-	write("**%v**: a step takes $B = %d$ rows $x$ and draws $S = %d$ samples $h_k \\sim q(h|x)$ for each.", s, s.BatchSize, s.Samples)
+	write("**%v**: a step takes $B = %d$ rows $x$ and $S = %d$ samples $h_k \\sim q(h|x)$ for each.", s, s.BatchSize, s.Samples)
 	e, registered := s.Phases.estimator()
 	if registered && e.Text != "" {
 		write("%s", e.Text)
@@ -46,7 +46,7 @@ func (m Method) Explain() string {
 			write("*Sleep*: the gradient of $\\log q(h|x)$ of dreams $x, h \\sim p$; $q$ moves by %g times the q-wake and %g times the sleep gradient.", rule.QWake, rule.Sleep)
 		}
 	case JointStochastic:
-		write("A Metropolis chain for each row, which resumes where it stopped an epoch earlier, moves from $h$ to a proposal $h_k \\sim q(h|x)$ with probability $\\min(1, \\omega(h_k)/\\omega(h))$, $\\omega(h) = p(x,h)/q(h|x)$, and so tends to $p(h|x)$.")
+		write("A Metropolis chain for each row, which resumes where it stopped an epoch earlier, moves from $h$ to a proposal $h_k \\sim q(h|x)$ with probability $\\min(1, \\omega(h_k)/\\omega(h))$, $\\omega(h) = p(x,h)/q(h|x)$, and so tends to $p(h|x)$. Sample 1 is the state where it stopped, and the other $S - 1$ are proposals.")
 		write("Both networks learn from the states that it visits: $p$ by the mean of $\\nabla \\log p(x, h)$, $q$ by the mean of $\\nabla \\log q(h|x)$.")
 	case Reinforce:
 		write("Both networks ascend the bound $E_q[\\log p(x,h) - \\log q(h|x)]$: $p$ by $\\nabla \\log p(x, h_k)$, $q$ by $\\nabla \\log q(h_k|x)$ "+
@@ -55,11 +55,23 @@ func (m Method) Explain() string {
 	if s.SleepSteps > 1 {
 		write("The sleep phase is repeated %d times per step (Várady 2025, 5.4.1).", s.SleepSteps)
 	}
+	if s.Entropy != 0 {
+		write("To the gradients, %g times the gradient of the units' conditional entropies is added: for $p$ in dreams, for $q$ in the samples $h_k$ (Várady 2025, 6.3).", s.Entropy)
+	}
+	if s.EntropyEstimator != 0 {
+		write("To the gradients, %g times an estimator of the entropies' gradient is added, whose mean is 0 (Várady 2025, below 6.17).", s.EntropyEstimator)
+	}
 	if s.Metric == Euclidean {
 		write("The direction is the gradient itself.")
 	} else {
 		write("The *natural* direction is the gradient in the Fisher metric (%v), whose matrix $F$ splits into one block per unit, over its own weights and bias, "+
 			"damped by $\\alpha = %g$ and recomputed every $K = %d$ steps (Várady 2025, 5.10, 5.3.4),\n\n$$\\tilde\\nabla = (1 + \\alpha)\\,(\\alpha I + F)^{-1}\\, \\nabla.$$", s.Metric, s.Damping, s.RefreshEvery)
+	}
+	if s.L1 != 0 || s.L2 != 0 {
+		write("From the direction of each weight $w$, $%g\\,\\mathrm{sign}(w) + %g\\,w$ is subtracted (Várady 2025, 6.14).", s.L1, s.L2)
+	}
+	if s.WarmUp > 0 {
+		write("Regularisers rise to their strength over %d epochs.", s.WarmUp)
 	}
 	write("The update is made by %s with the learning rate $\\eta = %g$ (%v), for %d epochs.",
 		map[Optimizer]string{GradientDescent: "gradient ascent", Momentum: "momentum", Nesterov: "Nesterov's look-ahead", Adam: "Adam"}[s.Optimizer], s.LearningRate, s.Schedule, m.budget.Epochs)

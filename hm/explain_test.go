@@ -40,6 +40,18 @@ func TestRescaledSleepIsExplained(t *testing.T) {
 	}
 }
 
+func TestRegularisersAreExplained(t *testing.T) {
+	text := RWS().L1(0.1).L2(0.25).Entropy(2).EntropyEstimator(3).WarmUp(7).Explain()
+	for _, part := range []string{`$0.1\,\mathrm{sign}(w) + 0.25\,w$ is subtracted`, "2 times the gradient of the units' conditional entropies", "3 times an estimator", "over 7 epochs"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %s", part, text)
+		}
+		if plain := RWS().Explain(); strings.Contains(plain, part) {
+			t.Errorf("%q is in %s", part, plain)
+		}
+	}
+}
+
 // The source must be that of the phases and the metric, also if they are not those of the preset.
 func TestSourceOfAMethod(t *testing.T) {
 	for _, c := range []struct{ changed, preset Method }{

@@ -139,10 +139,11 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 	if len(m.Groups) == 0 {
 		return nil
 	}
+	depth := len(m.Convolutions) + len(m.Layers)
 	for _, g := range m.Groups {
 		switch {
-		case g.Layer < 0 || g.Layer > a.Depth():
-			return fmt.Errorf("groups %v of hidden layer %d: the machine has %d hidden layers", g, g.Layer, a.Depth())
+		case g.Layer < 0 || g.Layer > depth:
+			return fmt.Errorf("groups %v of hidden layer %d: the machine has %d hidden layers, except for a label", g, g.Layer, depth)
 		case len(m.Units) == 1 && m.Units[0] != Bernoulli || len(m.Units) > g.Layer && m.Units[g.Layer] != Bernoulli:
 			return fmt.Errorf("groups %v with units = %v: the units of groups are categorical; omit the groups, or write bernoulli for their layer", g, m.Units)
 		case g.Layer > 0 && s.Phases == JointStochastic:

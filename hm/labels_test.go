@@ -39,6 +39,7 @@ func TestCheckRefusesLabels(t *testing.T) {
 		{"labels without a layer", short(BiHM()), machine, set, []string{"labels = 10", "label_layer"}},
 		{"classes without a layer", short(BiHM()), machine.Labels(NoLabels, 10), all, []string{"classes = 10", "label_layer"}},
 		{"γ without a layer", short(BiHM()).Gamma(1), machine, all, []string{"gamma = 1", "label_layer"}},
+		{"groups of the label", short(BiHM()), machine.Labels(TopLabels, 10).Groups(Groups{Count: 2, Units: 5, Layer: len(machine.Spec().Layers) + 1}), set, []string{"groups", "except for a label"}},
 		{"no classes", short(BiHM()), machine.Labels(TopLabels, 0), set, []string{"classes = 0", "10 for digits"}},
 		{"too few classes", short(BiHM()), machine.Labels(TopLabels, 9), set, []string{"labels go up to 9", "give classes = 10"}},
 		{"no labels", short(BiHM()), machineFor(patterns(t)).Labels(TopLabels, 10), patterns(t), []string{"3by3", "no labels", "mnist"}},

@@ -30,7 +30,8 @@ func (m Method) StepDecay(epochs int, factor float64) Method {
 }
 
 // Damping sets α of the damped inverse (1+α)(αI + F)⁻¹ (Várady 2025, 5.10). Below about 10⁻⁴, single
-// precision loses digits of the inverses of blocks with fewer samples than parents.
+// precision loses digits of the inverses of blocks with fewer samples than parents, and of all blocks of
+// the metric kronecker, which are wrong below 10⁻⁶.
 func (m Method) Damping(α float64) Method { m.spec.Damping = α; return m }
 
 // RefreshEvery sets K, the number of steps for which the Fisher blocks stay frozen (Várady 2025,

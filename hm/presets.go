@@ -131,8 +131,9 @@ func JSA() Method { return preset("jsa") }
 // geometric mean of the other samples' weights (Mnih and Rezende 2016).
 func VIMCO() Method { return preset("vimco") }
 
-// OVIS ascends the importance-weighted bound of S samples with asymptotically optimal control variates
-// (Liévin, Dittadi, Christensen and Winther 2020).
+// OVIS ascends the importance-weighted bound of S samples, with control variates that are optimal for many samples
+// (Liévin, Dittadi, Christensen and Winther 2020). In the mean, q's gradient is the bound's gradient plus γ times
+// the q-wake gradient of RWS, which exceeds it for many samples. The default γ is 1; with γ = 0 OVIS is unbiased.
 func OVIS() Method { return preset("ovis") }
 
 // TVO ascends the thermodynamic variational objective (Masrani, Le and Wood 2019).

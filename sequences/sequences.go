@@ -54,7 +54,7 @@ type Model interface {
 // Evaluation holds estimates of the log p of sequences.
 type Evaluation struct {
 	LogP     []float64 `json:"log_p"`    // of each sequence, in nats
-	Variance []float64 `json:"variance"` // of each estimate, by simulation
+	Variance []float64 `json:"variance"` // of each estimate, by simulation; it tells nothing if it is near 1
 	ESS      float64   `json:"ess"`      // mean over steps of the effective sample size, as a share of the samples
 }
 

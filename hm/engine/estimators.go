@@ -39,8 +39,9 @@ func VIMCO(arithmetic bool) *Estimator {
 // OVIS returns the estimator of Liévin, Dittadi, Christensen and Winther 2020. It subtracts their
 // asymptotically optimal control variate (17), log Ẑ₋ₖ − γ v_k + (1−γ) log (1−1/S), where Ẑ₋ₖ is
 // the mean of the other weights. Use γ = 1 for many effective samples, γ = 0 for few. The control
-// variate depends on sample k through v_k, so the estimator is biased for γ > 0. It needs at least
-// two samples.
+// variate depends on sample k through v_k. So the gradient with respect to φ has the mean of the bound's gradient
+// plus γ times the mean of Σ v_k ∂ log q(h_k|x), the q-wake gradient of RWS. As S grows, the first falls as 1/S
+// and the second does not. OVIS needs at least two samples.
 func OVIS(γ float64) *Estimator {
 	return &Estimator{"ovis", func(logP, logQ, p, q []float64) {
 		logω, logMean := ratios(logP, logQ, p)
