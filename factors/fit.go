@@ -132,7 +132,7 @@ func (m *Model) closedForm() error {
 // L-BFGS is smaller in absolute value.
 const steepest = 1e-5
 
-// Where log p rises by more than rising nats per unit of ψ/s², climb moves v from below offFloor to offFloor.
+// climb moves v from below offFloor to offFloor where log p rises by more than rising nats per unit of ψ/s².
 const (
 	offFloor = 0.03
 	rising   = 1e-4
@@ -144,8 +144,8 @@ const (
 //
 // L-BFGS does not move the parameters themselves. For a variable with the variance s² and the floor f, it
 // moves the variable's row of W divided by s, and v in ψ = s²(f + v²). The square keeps ψ at or above the
-// floor s²f. On the floor the derivative with respect to v is 0, even where log p rises with ψ; from there, climb moves
-// v to offFloor and goes on.
+// floor s²f. On the floor the derivative with respect to v is 0, even where log p rises with ψ. Then climb moves v to
+// offFloor, and L-BFGS continues from there.
 func (m *Model) climb(ctx context.Context, floor float64, iterations int) (converged bool, err error) {
 	d, q := len(m.mean), m.factors
 	trial := *m
