@@ -274,7 +274,7 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 		}
 		e.Evaluation = overSeeds(e.Evaluations)
 	}
-	c.subtractFirst(logP)
+	c.subtractFirst(logP, split.Lengths)
 	return c, nil
 }
 
@@ -294,8 +294,8 @@ func (r *Run) exactLogP(ctx context.Context, m Estimator, rows dataset.Split, sa
 }
 
 // subtractFirst sets the differences from the first experiment. logP holds log p of each row, or nil, for experiments
-// of one seed.
-func (c Comparison) subtractFirst(logP [][]float64) {
+// of one seed. lengths holds the lengths of sequences, whose estimates are per step; it is nil for other rows.
+func (c Comparison) subtractFirst(logP [][]float64, lengths []int) {
 	key, first := c.evaluated().Key, c.Experiments[0]
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
@@ -309,7 +309,12 @@ func (c Comparison) subtractFirst(logP [][]float64) {
 		case n > 1 && m > 1:
 			e.Difference.SE = math.Hypot(of.SD/math.Sqrt(float64(n)), from.SD/math.Sqrt(float64(m)))
 		case n == 1 && m == 1 && key == LogP.Key && logP[0] != nil && logP[i] != nil:
-			_, e.Difference.SE = statistics.MeanAndErrorOf(floats.SubTo(make([]float64, len(logP[i])), logP[i], logP[0]))
+			differences := floats.SubTo(make([]float64, len(logP[i])), logP[i], logP[0])
+			if lengths == nil {
+				_, e.Difference.SE = statistics.MeanAndErrorOf(differences)
+			} else {
+				_, e.Difference.SE = statistics.PerStep(lengths, differences)
+			}
 		}
 	}
 }

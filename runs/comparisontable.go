@@ -174,10 +174,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 			{column.standardError(), func(e Compared) any { return e.difference().SE }},
 		}})
 	}
-	measures := []Measure{c.Objective, LogP} // known even if no runs are open
-	if len(c.Experiments) > 0 && c.Experiments[0].seeds != nil {
-		measures = c.Experiments[0].seeds.Runs[0].experiment.Measures()
-	}
+	measures := c.measures()
 	for _, key := range c.estimated() {
 		mean := measureColumn(measures, "evaluation."+key, key, c.Split)
 		lines = append(lines, comparedLine{columns: append(spreadColumns(mean, func(e Compared) Spread {
@@ -211,7 +208,19 @@ func (c Comparison) evaluated() Measure {
 	if slices.Contains(c.estimated(), c.Objective.Key) {
 		return c.Objective
 	}
+	measures := c.measures()
+	if i := slices.IndexFunc(measures, func(m Measure) bool { return m.Key == LogP.Key }); i >= 0 {
+		return measures[i]
+	}
 	return LogP
+}
+
+// measures returns the measures of the first experiment, or those known without it if its runs are not open.
+func (c Comparison) measures() []Measure {
+	if len(c.Experiments) > 0 && c.Experiments[0].seeds != nil {
+		return c.Experiments[0].seeds.Runs[0].experiment.Measures()
+	}
+	return []Measure{c.Objective, LogP}
 }
 
 // baseline returns the first known baseline of the experiments. It returns nil if no baseline is known or

@@ -389,14 +389,7 @@ func PerStep(lengths []int, sums []float64) runs.Estimate {
 	if len(lengths) != len(sums) {
 		panic(fmt.Sprintf("sequences: %d lengths and %d sums; their numbers must agree", len(lengths), len(sums)))
 	}
-	steps := 0.0
-	for _, n := range lengths {
-		steps += float64(n)
-	}
-	mean := floats.Sum(sums) / steps
-	_, se := statistics.MeanAndError(len(sums), func(i int) float64 {
-		return (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
-	})
+	mean, se := statistics.PerStep(lengths, sums)
 	return runs.Estimate{Value: mean, SE: se}
 }
 

@@ -20,6 +20,21 @@ func MeanAndErrorOf(values []float64) (mean, se float64) {
 	return MeanAndError(len(values), func(i int) float64 { return values[i] })
 }
 
+// PerStep returns the sum of values of sequences over the sum of their lengths, with the standard error of this ratio
+// over sequences.
+func PerStep(lengths []int, sums []float64) (mean, se float64) {
+	steps := 0.0
+	for i, n := range lengths {
+		steps += float64(n)
+		mean += sums[i]
+	}
+	mean /= steps
+	_, se = MeanAndError(len(sums), func(i int) float64 {
+		return (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
+	})
+	return mean, se
+}
+
 // Finite reports whether x is finite.
 func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
