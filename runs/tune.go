@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ import (
 // A candidate that moves up continues its runs. But if the learning rate of any candidate depends on the
 // number of epochs, as with a cosine schedule, each rung trains new runs, so that the rate decays within
 // the rung.
+//
+// If all candidates of a rung fail, the best of the rung below replace them, and train beyond the budget.
 type Tuning struct {
 	Sweep  *Sweep // the candidates; the tuning decides the number of epochs
 	Budget int    // total number of epochs of all runs
@@ -219,38 +222,52 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 		if !continues {
 			within = filepath.Join(dir, fmt.Sprintf("epochs-%d", rung.Epochs))
 		}
-		left := r.Candidates[:rung.Candidates]
-		if failed := slices.IndexFunc(left, func(c Candidate) bool { return c.Failure != nil }); failed >= 0 { // those that failed come last
-			left = left[:failed]
-		}
-		var jobs []Job
-		for c := range left {
-			left[c].Rung, left[c].Seeds = i+1, nil
-		}
-		for n := range uint64(t.Sweep.Seeds) {
-			for c := range left {
-				e := withEpochs(left[c].Experiment, rung.Epochs)
-				seed := e.Header().Seed + n
-				job := Job{left[c].Name, seed, withSeed(e, seed), SeedDir(filepath.Join(within, left[c].Name), seed)}
-				left[c].Seeds, jobs = append(left[c].Seeds, job), append(jobs, job)
+		for failed := true; failed; {
+			left := r.next(rung.Candidates)
+			if len(left) == 0 {
+				return r, fmt.Errorf("all candidates failed within %d epochs, such as %s: %w", rung.Epochs, r.Candidates[0].Name, r.Candidates[0].Failure)
 			}
-		}
-		if err := train(jobs); err != nil {
-			return r, err
-		}
-		for c := range left {
-			left[c].read(r.Objective, &data)
-		}
-		slices.SortStableFunc(left, func(a, b Candidate) int { return r.Objective.order(a.Value.Mean, b.Value.Mean) })
-		if slices.ContainsFunc(left, func(c Candidate) bool { return !c.settled }) {
-			return r, nil
-		}
-		if left[0].Failure != nil {
-			return r, fmt.Errorf("all candidates failed within %d epochs, such as %s: %w", rung.Epochs, left[0].Name, left[0].Failure)
+			var jobs []Job
+			for _, c := range left {
+				c.Rung, c.Seeds = i+1, nil
+			}
+			for n := range uint64(t.Sweep.Seeds) {
+				for _, c := range left {
+					e := withEpochs(c.Experiment, rung.Epochs)
+					seed := e.Header().Seed + n
+					job := Job{c.Name, seed, withSeed(e, seed), SeedDir(filepath.Join(within, c.Name), seed)}
+					c.Seeds, jobs = append(c.Seeds, job), append(jobs, job)
+				}
+			}
+			if err := train(jobs); err != nil {
+				return r, err
+			}
+			unsettled := false
+			for _, c := range left {
+				c.read(r.Objective, &data)
+				failed, unsettled = failed && c.Failure != nil, unsettled || !c.settled
+			}
+			slices.SortStableFunc(r.Candidates, func(a, b Candidate) int {
+				return cmp.Or(cmp.Compare(b.Rung, a.Rung), r.Objective.order(a.Value.Mean, b.Value.Mean))
+			})
+			if unsettled {
+				return r, nil
+			}
 		}
 	}
 	r.Done = true
 	return r, nil
+}
+
+// next returns the best n candidates that have not failed, all of the highest rung that has any.
+func (r TuneReport) next(n int) (left []*Candidate) {
+	for i := range r.Candidates {
+		c := &r.Candidates[i]
+		if c.Failure == nil && len(left) < n && (len(left) == 0 || left[0].Rung == c.Rung) {
+			left = append(left, c)
+		}
+	}
+	return left
 }
 
 func (c *Candidate) read(objective Measure, data *sameContents) {

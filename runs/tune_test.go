@@ -217,6 +217,51 @@ func TestTuningPassesOverFailures(t *testing.T) {
 	}
 }
 
+// If all candidates of the upper rung fail, the next best of the rung below replace them.
+func TestTuningReplacesFailedRungs(t *testing.T) {
+	for _, schedule := range []string{"constant", "cosine"} {
+		tuning, dir := newTuning(t, 12, `"constant"`, `"`+schedule+`"`), t.TempDir()
+		before, err := tuning.Train(t.Context(), dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fail := func(c runs.Candidate) {
+			at := c.Seeds[0].Dir
+			if err := os.RemoveAll(at); err != nil {
+				t.Fatal(err)
+			}
+			if schedule == "constant" { // the run has done the first rung
+				h := c.Seeds[0].Experiment.Header()
+				h.Epochs = before.Rungs[0].Epochs
+				e := c.Seeds[0].Experiment.WithHeader(h)
+				mustTrain(t, e, openData(t, e), at)
+				if _, err := runs.Extend(at, before.Rungs[1].Epochs); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(at+".failed", []byte("diverged"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fail(before.Candidates[0])
+		after, err := tuning.Train(t.Context(), dir, nil)
+		if err != nil || !after.Done {
+			t.Fatalf("%s: done is %v; error %v", schedule, after.Done, err)
+		}
+		best, failed, last := after.Candidates[0], after.Candidates[1], after.Candidates[2]
+		if best.Name != before.Candidates[1].Name || best.Rung != 2 || best.Failure != nil || failed.Name != before.Candidates[0].Name || failed.Failure == nil || last.Rung != 1 {
+			t.Errorf("%s: the candidates are\n%v", schedule, after.Table())
+		}
+		fail(best)
+		if after, err = tuning.Train(t.Context(), dir, nil); err != nil || after.Candidates[0].Name != last.Name {
+			t.Fatalf("%s: the last candidate does not move up: error %v", schedule, err)
+		}
+		fail(after.Candidates[0])
+		_, err = tuning.Report(dir)
+		wantError(t, err, "all candidates failed", "diverged")
+	}
+}
+
 // Candidates that were trained on different contents of a data file are not ranked.
 func TestTuningsWhoseDataChange(t *testing.T) {
 	data, dir := filepath.Join(t.TempDir(), "rows.txt"), t.TempDir()
