@@ -181,7 +181,6 @@ func (p *page) begin(o beginOptions) (map[string]divergence, error) {
 type divergence struct {
 	Exact    float64 `json:"exact"`    // KL(data‖p), by enumeration
 	Estimate float64 `json:"estimate"` // the same, with log p by ten importance samples
-	SE       float64 `json:"se"`       // of the estimate, over rows
 }
 
 func (p *page) epoch(struct{}) (map[string]divergence, error) {
@@ -232,7 +231,7 @@ func (r *racer) divergence() (divergence, error) {
 		return divergence{}, err
 	}
 	e, err := m.WithSeed(uint64(r.done)).Evaluate(context.Background(), rows, raceSamples, nil)
-	return divergence{kl, -entropy(rows) - float64(e.LogP), float64(e.LogPSE)}, err
+	return divergence{kl, -entropy(rows) - float64(e.LogP)}, err
 }
 
 // entropy returns the entropy of the distribution of rows, in nats.

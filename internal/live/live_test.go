@@ -88,8 +88,9 @@ func TestHeldUnitsChangeDreams(t *testing.T) {
 	}
 }
 
-// TestRace trains both machines: they begin alike, their divergence falls, and the estimate is within five
-// standard errors of the enumerated one, or above it, as importance sampling overestimates a divergence.
+// TestRace trains both machines: they begin alike, their divergence falls, and the estimate is near the enumerated
+// divergence or above it, as importance sampling overestimates a divergence. An error over rows would not apply: both
+// are of the same rows.
 func TestRace(t *testing.T) {
 	p := opened(t)
 	first := called[map[string]divergence](t, p, "begin", `{"rates": {"rws": 0.05, "nrws": 0.05}}`)
@@ -104,8 +105,8 @@ func TestRace(t *testing.T) {
 		if !(d.Exact < first[preset].Exact-0.5) {
 			t.Errorf("%s: the divergence goes from %v to %v nats", preset, first[preset].Exact, d.Exact)
 		}
-		if !(d.Estimate > d.Exact-5*d.SE && d.Estimate < d.Exact+0.5) || math.IsNaN(d.SE) {
-			t.Errorf("%s: the estimate is %v ± %v, enumerated %v", preset, d.Estimate, d.SE, d.Exact)
+		if !(d.Estimate > d.Exact-0.1 && d.Estimate < d.Exact+0.5) {
+			t.Errorf("%s: the estimate is %v, enumerated %v", preset, d.Estimate, d.Exact)
 		}
 	}
 	for _, wrong := range []string{`{"rates": {"ws": 1}}`, `{"rates": {"rws": -1}}`, `[]`} {

@@ -159,7 +159,7 @@
       }
     };
     const text = () => {
-      const of = (preset) => { const d = history[preset].at(-1); return d ? `${preset.toUpperCase()} ${d.exact.toFixed(4)} (estimate ${d.estimate.toFixed(4)} ± ${d.se.toFixed(4)})` : ""; };
+      const of = (preset) => { const d = history[preset].at(-1); return d ? `${preset.toUpperCase()} ${d.exact.toFixed(4)} (estimate ${d.estimate.toFixed(4)})` : ""; };
       get("kl").textContent = `Epoch ${history.rws.length - 1}: KL in nats: ${of("rws")}, ${of("nrws")}.`;
     };
     const add = (divergences) => { for (const preset in history) history[preset].push(divergences[preset]); plot(); text(); };
