@@ -144,7 +144,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		return err
 	}
 	seed := run.Experiment().Header().Seed
-	samples, err := usual(ctx, model, seed, 100)
+	samples, err := usual(ctx, run, model, 100)
 	if err != nil {
 		return err
 	}
@@ -264,10 +264,10 @@ func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 const mostRolls = 6
 
 // usual draws n images of the first kind that the model offers, or at most mostRolls piano rolls. It returns nil if the
-// model draws no images, or only after many sweeps of chains.
-func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) {
+// model draws no images or only after many sweeps of chains, or if the rows come from a table.
+func usual(ctx context.Context, run *runs.Run, model any, n int) (*Figure, error) {
 	sampler, is := model.(runs.Sampler)
-	if !is {
+	if !is || CheckPixels(run) != nil {
 		return nil, nil
 	}
 	all := sampler.Drawings()
@@ -278,7 +278,7 @@ func usual(ctx context.Context, model any, seed uint64, n int) (*Figure, error) 
 	if d.Steps {
 		n = min(n, mostRolls)
 	}
-	sheets, err := d.Draw(ctx, runs.Sampling{N: n, Seed: seed})
+	sheets, err := d.Draw(ctx, runs.Sampling{N: n, Seed: run.Experiment().Header().Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -300,14 +300,11 @@ func CheckPixels(run *runs.Run) error {
 // UsualSamples draws n images from the last checkpoint of a run, or a few piano rolls. It returns nil if
 // the model draws no images or only after many sweeps of chains, or if the rows come from a table.
 func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
-	if CheckPixels(run) != nil {
-		return nil, nil
-	}
 	model, err := run.ModelAt("last")
 	if err != nil {
 		return nil, err
 	}
-	return usual(ctx, model, run.Experiment().Header().Seed, n)
+	return usual(ctx, run, model, n)
 }
 
 // ModelFigures draws figures of the models of runs, which supplement the figures of their training.
@@ -331,15 +328,11 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 		}
 	}
 	seed := run.Experiment().Header().Seed
-	pixels := CheckPixels(run) == nil
-	var figure *Figure
-	if pixels {
-		figure, err = usual(ctx, model, seed, 100)
-	}
+	figure, err := usual(ctx, run, model, 100)
 	if err == nil && figure != nil {
 		err = save(figure, "samples")
 	}
-	if sampler, is := model.(runs.Sampler); is && pixels {
+	if sampler, is := model.(runs.Sampler); is && CheckPixels(run) == nil {
 		for _, d := range sampler.Drawings() {
 			if err != nil || !d.Columns {
 				continue
