@@ -59,7 +59,7 @@ func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
 	for err == nil && (info.State != session.Running || !l.board.has(run)) {
 		described := info.State
-		l.board.update(run, asOf(run, describe(info)))
+		l.board.describe(run, asOf(run, describe(info)))
 		if info, err = s.Info(run); info.State == described {
 			break
 		}
@@ -92,12 +92,22 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 			l.mu.Unlock()
 		}
 		if err == nil && info.State != session.Running && (!trains || info.Epoch != shown.Epoch) {
-			l.board.update(shown.Name, asOf(shown.Name, describe(info)))
+			l.board.describe(shown.Name, asOf(shown.Name, describe(info)))
 		}
 		if trains {
 			l.follow(s, info)
 		}
 	})
+}
+
+// ended describes a run that has ended, unless its recorder already shows the end.
+func (l *live) ended(s *session.Session, run string) {
+	if !l.board.describes(run) {
+		return
+	}
+	if info, err := s.Info(run); err == nil && info.State != session.Running {
+		l.board.describe(run, asOf(run, describe(info)))
+	}
 }
 
 // describe returns the description of a run that is not training.
@@ -268,6 +278,7 @@ type board struct {
 // panel is the display of one run.
 type panel struct {
 	html  string
+	still bool // html describes a run that is not training
 	ids   []string
 	quiet bool // the last update was less than betweenUpdates ago
 	stale bool // html is newer than the last update
@@ -301,6 +312,13 @@ func (b *board) has(run string) bool {
 	return b.panel(run).html != ""
 }
 
+// describes reports whether the displays of a run describe it as not training.
+func (b *board) describes(run string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.panel(run).still
+}
+
 // show adds a display of a run.
 func (b *board) show(run string) {
 	b.mu.Lock()
@@ -314,12 +332,17 @@ func (b *board) show(run string) {
 	b.display(id, p.html, false)
 }
 
-// update replaces the display of a run immediately, or as soon as the rate allows.
-func (b *board) update(run, html string) {
+// update replaces the display of a training run immediately, or as soon as the rate allows.
+func (b *board) update(run, html string) { b.set(run, html, false) }
+
+// describe is like update, for a run that is not training.
+func (b *board) describe(run, html string) { b.set(run, html, true) }
+
+func (b *board) set(run, html string, still bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.panel(run)
-	p.html, p.stale = html, true
+	p.html, p.still, p.stale = html, still, true
 	if !p.quiet {
 		b.send(p)
 	}

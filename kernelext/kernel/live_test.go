@@ -5,6 +5,8 @@ package kernel
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -220,6 +222,44 @@ func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
 	look()
 	if !strings.Contains(*last, "finished, epoch 3 of 3") || len(looks) != 0 {
 		t.Errorf("shown is %.200s, and looked at again %d times", *last, len(looks))
+	}
+}
+
+// A display of a waiting run shows that the run has failed before its recorder began, or has been stopped.
+func TestDisplaysOfWaitingRunsShowTheirEnd(t *testing.T) {
+	folder, shown := t.TempDir(), make(chan string, 10)
+	l := newLive(folder)
+	l.board = newBoard(func(_, html string, _ bool) { shown <- html })
+	l.board.after = func(_ time.Duration, f func()) { go f() }
+	s := session.New(folder, func(string) runs.Recorder { return nil })
+	s.OnEnd(func(run string) { l.ended(s, run) })
+	defer s.Close()
+	for _, name := range []string{"long", "damaged", "stopped"} {
+		if err := s.Start(name, experiment(t, 1_000_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir("damaged"), "checkpoint.safetensors"), []byte("garbage"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ run, stop, state string }{{"stopped", "stopped", "stopped"}, {"damaged", "long", "failed"}} {
+		if err := l.show(s, c.run); err != nil {
+			t.Fatal(err)
+		}
+		if html := <-shown; !strings.Contains(html, "waiting") {
+			t.Fatalf("the display of %s begins with %s", c.run, html)
+		}
+		if err := s.Stop(c.stop); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case html := <-shown:
+			if !strings.Contains(html, c.state) {
+				t.Errorf("%s is shown as %s", c.run, html)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("the display of %s is not updated", c.run)
+		}
 	}
 }
 

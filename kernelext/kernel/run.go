@@ -66,6 +66,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	}
 	live := newLive(session.Folder)
 	s := session.New(session.Folder, live.observe)
+	s.OnEnd(func(run string) { live.ended(s, run) })
 	defer s.Close()
 	show := func(run string) error { return live.show(s, run) }
 	server, err := serve(dir, s, show)

@@ -26,6 +26,7 @@ import (
 type Session struct {
 	folder  string
 	observe func(run string) runs.Recorder
+	ended   func(run string)
 
 	mu      sync.Mutex
 	closed  bool
@@ -46,11 +47,15 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 		observe = func(string) runs.Recorder { return nil }
 	}
 	return &Session{
-		folder: folder, observe: observe,
+		folder: folder, observe: observe, ended: func(string) {},
 		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{},
 		models: newShelf[[]byte]("model", "session.KeepModel"), data: newShelf[*dataset.Set]("data set", "session.KeepData"),
 	}
 }
+
+// OnEnd sets a function that is called with the name of a run that has stopped training or waiting, even if the run
+// ended before its recorders began. Call OnEnd before the first run.
+func (s *Session) OnEnd(ended func(run string)) { s.ended = ended }
 
 // names matches the valid names of runs, models and data sets that are at most longest bytes long. A
 // name of a run is also the name of its directory.
@@ -162,6 +167,7 @@ func (s *Session) advance() {
 // train trains a run and then starts the next one.
 func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 	err := r.train(ctx, s)
+	defer s.ended(r.name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.cancel()
@@ -245,6 +251,7 @@ func (s *Session) halt(name string, then runs.State) error {
 		<-idle
 		return s.failure(r)
 	}
+	defer s.ended(name)
 	defer s.mu.Unlock()
 	s.queue = slices.DeleteFunc(s.queue, func(q *run) bool { return q == r })
 	r.state = then
