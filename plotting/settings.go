@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -16,7 +17,8 @@ func (f *Figure) changed(change func(*panel) error) *Figure {
 	c := *f
 	c.panels, c.parts = nil, nil
 	for _, part := range f.parts {
-		c.parts = append(c.parts, part.changed(change))
+		part = part.changed(change)
+		c.parts, c.err = append(c.parts, part), cmp.Or(c.err, part.err)
 	}
 	for _, p := range f.panels {
 		copied := *p.Plot
@@ -47,7 +49,18 @@ func (f *Figure) YRange(low, high float64) *Figure {
 	return f.changed(func(p *panel) error { return setRange(&p.Y, low, high) })
 }
 
+// checkScale refuses an axis of a heat map or of piano rolls, on which the labels of the ticks are not their positions.
+func checkScale(axis *plot.Axis) error {
+	if _, own := axis.Tick.Marker.(plot.ConstantTicks); own {
+		return errors.New("the axis has a place for each setting or unit and no scale: leave its range and ticks as they are")
+	}
+	return nil
+}
+
 func setRange(axis *plot.Axis, low, high float64) error {
+	if err := checkScale(axis); err != nil {
+		return err
+	}
 	from, to := position(axis, low), position(axis, high)
 	if !(from < to) || math.IsInf(from, 0) || math.IsInf(to, 0) {
 		return fmt.Errorf("an axis from %v to %v: give two finite numbers, the smaller first, above 0 on a logarithmic axis", low, high)
@@ -79,6 +92,9 @@ type chosenTicks struct {
 }
 
 func setTicks(axis *plot.Axis, values []float64) error {
+	if err := checkScale(axis); err != nil {
+		return err
+	}
 	ticks := chosenTicks{logarithmic: logarithmic(axis.Tick.Marker)}
 	for _, value := range values {
 		at := position(axis, value)

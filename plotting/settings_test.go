@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -137,6 +138,9 @@ func TestAxisSettings(t *testing.T) {
 		"36 to 2,400":              f.Resolution(1),
 		"give at least one":        Row(),
 		"no histories":             Row(Curves()),
+		"no scale":                 HeatMap("x", "y", "loss", Cell{0.1, 2, 3}).XTicks(0.1),
+		"each setting":             HeatMap("x", "y", "loss", Cell{0.1, 2, 3}).YRange(1, 2),
+		"or unit":                  Row(PianoRolls(dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 2}, Values: [][]float64{{0, 1, 0, 1}}})).YTicks(1),
 	} {
 		if _, err := f.encoded(".svg", dotsPerInch); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error %v does not say %q", err, says)
