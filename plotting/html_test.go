@@ -19,6 +19,7 @@ func TestFiguresOnPagesAreDenseAndDescribed(t *testing.T) {
 	sheet := Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 2}, Values: [][]float64{{0, 1}}})
 	for alt, f := range map[string]*Figure{
 		`a &lt;b&gt;; −log p(x) (nats) against epoch`: curves.Title("a <b>"), "images": sheet, "Dreams": sheet.Title("Dreams"),
+		"(a) Dreams; (b) Training; −log p(x) (nats) against epoch": Row(sheet.Title("Dreams"), curves.Title("Training")),
 	} {
 		text, err := f.HTML()
 		if err != nil {

@@ -94,13 +94,17 @@ func (f *Figure) pixels() (width, height int) {
 	return int(w / vg.Inch * dotsPerInch), int(h / vg.Inch * dotsPerInch)
 }
 
-// Description describes the figure in words, with its title, and the title and axis labels of each panel.
+// Description describes the figure in words, with its title, and the title and axis labels of each panel. It joins the
+// descriptions of figures side by side.
 func (f *Figure) Description() string {
 	var parts []string
 	if f.title != "" {
 		parts = append(parts, f.title)
 	}
-	for _, p := range f.allPanels() {
+	for _, part := range f.parts {
+		parts = append(parts, part.Description())
+	}
+	for _, p := range f.panels {
 		if p.Title.Text != "" {
 			parts = append(parts, p.Title.Text)
 		}
