@@ -97,6 +97,9 @@ func (f *Figure) addRepeats(panel *panel, z hm.LogZ2, x effort) error {
 	if err := addLine(panel, "log Z²", mean, in(paletteColor(0), solid)); err != nil {
 		return err
 	}
+	if band != nil {
+		panel.series[len(panel.series)-1].spread = sd
+	}
 	switch {
 	case band != nil:
 		f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), band, line)

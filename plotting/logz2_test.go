@@ -31,6 +31,19 @@ func TestLogZ2ByTotalCountsInnerSamples(t *testing.T) {
 	}
 }
 
+// The numbers of a figure have the spread of the band that it draws, of one estimate and of several.
+func TestNumbersOfLogZ2HaveTheSpread(t *testing.T) {
+	z := hm.LogZ2{Inner: 5, Outer: []int{10, 100}, Repeats: [][]float64{{-3, -2}, {-1, -1}}}
+	other := z
+	other.Inner = 6
+	for _, f := range []*Figure{LogZ2(z), LogZ2(z, other)} {
+		numbers, err := f.csv()
+		if err != nil || !strings.Contains(string(numbers), ",10.0,-2.0,1.414") {
+			t.Errorf("the numbers are\n%s(%v)", numbers, err)
+		}
+	}
+}
+
 func TestEstimatesOfLogZ2ThatCannotBeDrawn(t *testing.T) {
 	z := hm.LogZ2{Inner: 3, Outer: []int{1}, Repeats: [][]float64{{-1}}}
 	diverged := hm.LogZ2{Inner: 2, Outer: []int{1}, Repeats: [][]float64{{math.NaN()}}}
