@@ -38,6 +38,9 @@ func (p another) at(s reproduce.Scale) reproduce.Training {
 	case s == reproduce.Full && p.full > 0:
 		h.Epochs = p.full
 	}
+	if p.full > 0 && s != reproduce.Smoke {
+		h.Keep = []int{p.epochs} // the scales share the run
+	}
 	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: cmp.Or(p.arithmetic, "float64")}
 }
 

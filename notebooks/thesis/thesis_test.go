@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // TestPagesFollowFromTheFindings writes the pages of results again, and looks for their figures.
@@ -101,6 +102,26 @@ func TestTrainingsFitTheirData(t *testing.T) {
 			}
 			if err := training.Experiment.Check(sets[name]); err != nil {
 				t.Errorf("%s, %s: %v", training.Name, s, err)
+			}
+		}
+	}
+}
+
+// A full training keeps the checkpoints that the scale laptop needs of the same run.
+func TestFullTrainingsKeepWhatLaptopsNeed(t *testing.T) {
+	all, err := Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := map[string]runs.Header{}
+	for _, training := range all.Trainings(reproduce.Full) {
+		full[training.Name] = training.Experiment.Header()
+	}
+	for _, training := range all.Trainings(reproduce.Laptop) {
+		longer, shared := full[training.Name]
+		for _, epoch := range append(training.Needs, training.Experiment.Header().Epochs) {
+			if shared && epoch < longer.Epochs && !slices.Contains(longer.Keep, epoch) {
+				t.Errorf("%s: the scale laptop needs epoch %d, but the scale full keeps only %v of %d", training.Name, epoch, longer.Keep, longer.Epochs)
 			}
 		}
 	}
