@@ -70,8 +70,11 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 
 // Begin makes the directory of an experiment as Train does, saves a checkpoint before the first step, and
 // returns the run. If the directory already contains a run of the same experiment, that run stays as it
-// is.
+// is. Begin does not wait for a directory that another program may use, but returns a *TakenError.
 func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
+	if err := Taken(dir); err != nil {
+		return nil, err // Train would wait for the end of a lease, with a context that has ended
+	}
 	before, cancel := context.WithCancel(context.Background())
 	cancel()
 	run, err := Train(before, e, set, dir, Quiet)
