@@ -97,10 +97,15 @@ func (all Findings) Table() *Table {
 	return t
 }
 
+// MarshalJSON writes an object with the row of the table. A missing or infinite value is null.
 func (all Findings) MarshalJSON() ([]byte, error) {
 	t, of := all.Table(), map[string]any{}
 	for i, c := range t.columns {
-		of[c.Key] = t.rows[0][i]
+		cell := t.rows[0][i]
+		if x, is := cell.(float64); is {
+			cell = Float(x)
+		}
+		of[c.Key] = cell
 	}
 	return json.Marshal(of)
 }
