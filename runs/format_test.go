@@ -82,7 +82,7 @@ func TestProgramOfTheFormatFindsRunsWhole(t *testing.T) {
 	}
 	seeds := t.TempDir()
 	mustTrainSeeds(t, seeds)
-	dirs = append(dirs, dir, seeds, runs.SeedDir(seeds, 5))
+	dirs = append(dirs, dir, seeds, runs.SeedDir(seeds, 5), "../pretrained/glyphs-nrws")
 	for i, says := range verified(t, dirs...) {
 		if says != "whole" {
 			t.Errorf("%s: %s", dirs[i], says)
