@@ -175,7 +175,11 @@ func (w *Work) account() error {
 		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, diverged != nil, h.Fingerprint, runs.Checksum(snapshot.Tensors)})
 		for _, s := range sessions {
 			versions = append(versions, s.Version)
-			hardware = append(hardware, fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet))
+			computes := fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet)
+			if s.Backend != "" && s.Backend != "cpu" {
+				computes = s.Device
+			}
+			hardware = append(hardware, computes)
 		}
 	}
 	w.made.Version, w.made.Hardware, w.made.Arithmetic, w.data = distinct(versions), distinct(hardware), distinct(arithmetic), distinct(data)
