@@ -528,6 +528,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		units = append(units, made...)
+		for range made {
+			data.marks = append(data.marks, c.Values != nil)
+		}
 		of.numbers, of.codes = nil, nil // to free memory
 	}
 	if len(units) == 0 {
@@ -543,7 +546,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			numbers = append(numbers, of[r])
 		}
 	}
-	train, test = data, rows{shape: data.shape, columns: data.columns}
+	train, test = data, rows{shape: data.shape, columns: data.columns, marks: data.marks}
 	cut := t.train * len(units)
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if len(test.numbers) == 0 {

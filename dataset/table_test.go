@@ -302,6 +302,21 @@ func TestLargestGivesTheScale(t *testing.T) {
 	wantError(t, err, "a file of your own")
 }
 
+// Largest divides numbers, and not the units that mark a value or range of a column.
+func TestLargestLeavesCategories(t *testing.T) {
+	path := written(t, "pixels.csv", "device,on,p\nA,no,0\nB,yes,1\nC,no,16\nA,yes,4\n")
+	for _, shape := range []string{"", "1x5"} {
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Largest: 16, Shape: shape, Binarization: Real, Validation: new(0)})
+		if got, want := set.Train().Reals[5:10], []float32{0, 1, 0, 1, 0.0625}; !slices.Equal(got, want) {
+			t.Errorf("shape %q: the second row is %v, want %v", shape, got, want)
+		}
+	}
+	set := opened(t, Spec{Name: path, Largest: 16, Validation: new(0)})
+	if row := set.Train().Floats(0)[0]; row[0]+row[1]+row[2] != 1 || row[4]+row[5]+row[6]+row[7] != 1 {
+		t.Errorf("with ranges, the first row is %v", row)
+	}
+}
+
 // Grey images stay grey levels if --columns only names the column of their classes.
 func TestNamedLabelsLeaveGreyLevels(t *testing.T) {
 	path := written(t, "digits.csv", "digit,p1,p2\n3,0,255\n4,255,51\n3,0,0\n")
