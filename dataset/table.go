@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,8 @@ type fields struct {
 	ranges  map[int]string // fields of the second file, by their rows, that may be names of ranges
 	point   string         // the first number with a decimal point, with its line
 	comma   string         // the first number with a decimal comma, with its line
+	decimal bool           // whether a number has a comma that cannot separate thousands
+	plain   bool           // whether a number has no comma
 	digits  int            // length of all fields if they have only the digits 0 and 1, or -1
 	zero    bool           // whether a field begins with 0
 	missing string         // the line of the first field that is missing
@@ -214,11 +217,15 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on %s", field, t.lineOf(line)), nil
 	case !is:
-	case t.commas && c.comma == "" && strings.Contains(field, ","):
-		c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+	case t.commas && strings.Contains(field, ","):
+		c.decimal = c.decimal || !thousands.MatchString(field)
+		if c.comma == "" {
+			c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+		}
 	case t.commas && c.point == "" && strings.Contains(field, "."):
 		c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
+	c.plain = c.plain || is && !strings.Contains(field, ",")
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
 	}
@@ -239,6 +246,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	c.codes = slices.Insert(c.codes, at, place)
 }
+
+// thousands matches a number whose comma may separate thousands.
+var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
 
 // end ends a file. It decides whether the first row is a header. The header of the second file must match the
 // header of the first.
@@ -497,6 +507,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	var data rows
 	var units [][]float64
 	var point, comma string // the first numbers with a decimal point and a decimal comma
+	var grouped string      // the first column whose commas may separate thousands
+	decimal := false        // whether a comma of the table cannot separate thousands
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && c.Kind != SkippedColumn {
@@ -506,7 +518,10 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)
 		}
 		if c.Kind == RealColumn {
-			point, comma = cmp.Or(point, of.point), cmp.Or(comma, of.comma)
+			point, comma, decimal = cmp.Or(point, of.point), cmp.Or(comma, of.comma), decimal || of.decimal
+			if of.comma != "" && of.plain { // decimals of a fixed number of digits would all have a comma
+				grouped = cmp.Or(grouped, fmt.Sprintf("column %q: the comma of %s", c.Name, of.comma))
+			}
 		}
 		if point != "" && comma != "" {
 			return train, test, fmt.Errorf("some numbers have a point (%s) and some a comma (%s): remove the points or commas that separate thousands, and write all decimals with a point", point, comma)
@@ -532,6 +547,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			data.marks = append(data.marks, c.Values != nil)
 		}
 		of.numbers, of.codes = nil, nil // to free memory
+	}
+	if grouped != "" && !decimal {
+		return train, test, fmt.Errorf("%s may separate thousands: write the numbers without separators of thousands, and decimals with a point", grouped)
 	}
 	if len(units) == 0 {
 		return train, test, errors.New("the table has no column that is neither skipped nor a label")

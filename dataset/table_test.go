@@ -406,6 +406,26 @@ func TestDecimalPointsAndCommas(t *testing.T) {
 	opened(t, Spec{Name: written(t, "skipped.csv", "day;b\n1.5;0,5\n2.5;1\n3.5;0\n"), Columns: "day=skip", Binarization: Real, Validation: new(0)})
 }
 
+// Commas that may separate thousands are refused, unless all numbers of the column have three decimals or another
+// number of the table has a comma that must be decimal.
+func TestThousandsSeparators(t *testing.T) {
+	for _, separator := range []string{"\t", ";", "|"} {
+		text := strings.ReplaceAll("price;size\n1,234;1\n999;2\n12,500;3\n56,188;4\n850;2\n3,400;1\n", ";", separator)
+		_, err := Spec{Name: written(t, "prices.csv", text), Binarization: Real}.Open()
+		wantError(t, err, `column "price": the comma of "1,234" on line 2 may separate thousands`, "decimals with a point")
+	}
+	for name, text := range map[string]string{
+		"three decimals": "price;size\n1,234;1\n5,678;2\n12,500;3\n",
+		"below 1":        "price;size\n1,234;1\n0,678;2\n12;3\n",
+		"one decimal":    "price;size\n1,234;1\n6,5;2\n12;3\n",
+		"another column": "price;size\n1,234;1,5\n999;2\n12,500;3\n",
+	} {
+		if _, err := (Spec{Name: written(t, "prices.csv", text), Binarization: Real, Validation: new(0)}).Open(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A header of the second file is no row, though the first file has none.
 func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	train := written(t, "train.csv", "0.5,1\n0.25,2\n0.75,3\n")
