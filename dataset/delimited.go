@@ -16,13 +16,17 @@ import (
 // contains separates the fields of the file. If the line contains none, spaces do.
 var separators = []rune{'\t', ';', ',', '|'}
 
+// maxComments bounds the comments, in bytes, before the first line of a table.
+const maxComments = 1 << 20
+
 // readDelimited reads text with one row per line into a table. Tabs, semicolons, commas, bars or spaces separate
 // the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped, unless they
 // might be rows.
 func readDelimited(r io.Reader, t *table) error {
 	raw := inputOf(r)
 	raw.skipMark()
-	start, err := raw.Peek(1 << 12)
+	raw.Reader = bufio.NewReaderSize(raw.Reader, maxComments)
+	start, err := raw.Peek(maxComments)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -121,11 +125,25 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 }
 
 // separatorOf returns the character that separates the fields of a file, judged by the first line that is
-// neither empty nor a comment. It returns a comma if this line has only one field.
+// neither empty nor a comment. It returns a comma if this line has only one field, unless it is a row of a LIBSVM
+// file without features.
 func separatorOf(start string) rune {
+	lone := false // whether the lines so far are lone numbers
 	for line := range strings.Lines(start) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
+		}
+		record := strings.Fields(line)
+		_, err := strconv.ParseFloat(record[0], 64)
+		if err == nil && len(record) == 1 {
+			lone = true
+			continue
+		}
+		if lone && err == nil && isSparse(record) {
+			return ' '
+		}
+		if lone {
+			break
 		}
 		quoted := false
 		bare := strings.Map(func(r rune) rune {
@@ -165,7 +183,7 @@ func readSpaced(in io.Reader, t *table) error {
 			}
 			continue
 		}
-		if t.rows == 0 && isSparse(record) {
+		if isSparse(record) && (t.rows == 0 || len(record) != t.width()) {
 			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
 		}
 		if err := t.add(record, line); err != nil {

@@ -566,6 +566,20 @@ func TestRowsThatLookLikeComments(t *testing.T) {
 	}
 }
 
+// Long comments before the first line, and rows of LIBSVM without features, leave the separator as it is.
+func TestSeparatorsBelowTheStart(t *testing.T) {
+	comments := strings.Repeat("# a comment, of some length\n", 1000)
+	set := opened(t, Spec{Name: written(t, "rows.tsv", comments+"x\ty\n1\t0\n0\t1\n"), Validation: new(0)})
+	if len(set.Columns()) != 2 {
+		t.Errorf("columns %v", set.Columns())
+	}
+	for _, text := range []string{"1\n0 3:1\n1 2:1\n", "1\n0\n0 3:1 4:2\n", "1 1:1 2:1\n0\n"} {
+		_, err := Spec{Name: written(t, "sparse.txt", text)}.Open()
+		wantError(t, err, "LIBSVM")
+	}
+	opened(t, Spec{Name: written(t, "times.csv", "time\n2020-01-01 12:30\n2020-01-02 13:30\n2020-01-01 12:30\n"), Validation: new(0)})
+}
+
 // animals writes pictures into folders of these names.
 func animals(t *testing.T, folders ...string) string {
 	t.Helper()
