@@ -14,8 +14,8 @@ import (
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
 // most probable that all units of the column are 0. A range is written as in Column.Values, and
-// ReadRows reads it again. Rows of a set without columns become lines of their numbers, without a
-// header; grey levels are numbers from 0 to 1, unless Largest is given. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
+// ReadRows reads it again. If no column has a name but its number, there is no header. Rows of a set
+// without columns become lines of their numbers, without a header; grey levels are numbers from 0 to 1, unless Largest is given. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
 // and for draws of categorical columns with no category or several.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.train.Lengths != nil {
@@ -33,8 +33,10 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	columns, largest := s.Columns(), cmp.Or(s.spec.Largest, 1)
 	bits := s.train.Reals == nil && isBinary(s.train.Values)
 	var header []string
+	named := false
 	for i := range columns {
 		c := &columns[i]
+		named = named || c.Name != strconv.Itoa(i+1)
 		if c.Units > 0 {
 			header = append(header, c.Name)
 		}
@@ -55,7 +57,10 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		}
 	}
 	table := csv.NewWriter(w)
-	err := table.Write(header)
+	var err error
+	if named {
+		err = table.Write(header)
+	}
 	for _, row := range s.Original(rows).Values {
 		var fields []string
 		for _, c := range columns {

@@ -196,6 +196,13 @@ func (t *table) lineOf(line int) string {
 }
 
 func (c *fields) insert(t *table, at int, field string, line int) {
+	if at < t.rows-1 && c.ranges != nil {
+		moved := map[int]string{}
+		for row, name := range c.ranges {
+			moved[row+1] = name
+		}
+		c.ranges = moved
+	}
 	if c.digits == 0 {
 		c.digits = len(field)
 	}
@@ -209,7 +216,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
 		}
-	case !is && c.numbers != nil && t.order != nil && isRange(field):
+	case !is && c.numbers != nil && t.train > 0 && isRange(field):
 		if c.ranges == nil {
 			c.ranges, c.text = map[int]string{}, fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
@@ -298,7 +305,7 @@ func (t *table) isHeader(first []string) bool {
 		c := t.columns[i]
 		v, number := t.numberIn(field)
 		_, again := c.places[field]
-		name := !number && !again && !t.isMissing(field, v, number) && strings.Trim(field, "-.") != ""
+		name := !number && !again && !(t.train > 0 && isRange(field)) && !t.isMissing(field, v, number) && strings.Trim(field, "-.") != ""
 		_, given := t.kinds[field]
 		certain = certain || name && (given || isLabel(field))
 		text = text || name && c.numbers != nil && t.hasNumbers(c)
