@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -44,7 +45,15 @@ func readDelimited(r io.Reader, t *table) error {
 			if line := in.commented[t.width()-1]; line > t.line {
 				return commentedRow(line)
 			}
-			return t.end()
+			if err := t.end(); err != nil || in.gap == 0 || t.width() > 1 {
+				return err
+			}
+			only := 0
+			if t.order != nil {
+				only = t.order[0]
+			}
+			t.columns[only].missing, t.columns[only].empty = t.lineOf(in.gap), `""`
+			return nil
 		}
 		if parse, is := errors.AsType[*csv.ParseError](err); is {
 			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line, parse.Err)
@@ -68,7 +77,7 @@ const endOfText = 0x1a
 
 // lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
 // return, a line feed, or both, and leaves out Ctrl-Z where a line begins. It also counts the separators in lines
-// that begin with #.
+// that begin with #, and notes an empty line between rows.
 type lineEnds struct {
 	r         io.Reader
 	cr        bool // whether the last byte was a carriage return
@@ -76,6 +85,9 @@ type lineEnds struct {
 	line      int
 	start     bool        // whether a line begins
 	quoted    bool        // whether this is in quotes
+	row       bool        // whether a row has begun
+	empty     int         // the first empty line below a row, or 0
+	gap       int         // the first empty line between two rows, or 0
 	comment   int         // one more than the number of separators so far in a line that begins with #, or 0
 	commented map[int]int // the last line that begins with # and has this number of separators outside quotes
 }
@@ -83,6 +95,10 @@ type lineEnds struct {
 // note notes a byte of the text.
 func (l *lineEnds) note(b byte) {
 	switch {
+	case l.start && b == '\n':
+		if l.row {
+			l.empty = cmp.Or(l.empty, l.line)
+		}
 	case l.start && b == '#':
 		l.comment = 1
 	case l.comment > 0 && b == l.separator && !l.quoted:
@@ -91,6 +107,9 @@ func (l *lineEnds) note(b byte) {
 		l.quoted = false
 	case b == '"':
 		l.quoted = !l.quoted
+	}
+	if l.start && b != '\n' && b != '#' {
+		l.row, l.gap = true, l.empty
 	}
 	if l.start = b == '\n' && !l.quoted; l.start && l.comment > 0 {
 		l.commented[l.comment-1] = l.line

@@ -211,6 +211,11 @@ func TestMissingValuesAreRefused(t *testing.T) {
 		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
 		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
 		"a;b\n1,5;0\n1;NA\n":    {"line 3", `column "b"`},
+		"1\t\t0\n1\t0\t1\n":     {"line 1", `column "2"`},
+		"1\t0\t1\n\t0\t1\n":     {"line 2", `column "1"`},
+		"1\t0\t1\n1\t0\t\n":     {"line 2", `column "3"`},
+		"x\n1\n\n3\n4\n\n5\n":   {"line 3", `column "x"`, `missing value ("")`},
+		"1\n0\r\n\n1\n":         {"line 3", `column "1"`, `missing value ("")`},
 		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
@@ -234,6 +239,9 @@ func TestMissingValuesAreRefused(t *testing.T) {
 	wantError(t, err, "row 2, value 1 of the row: a missing value (NaN): fill it in, or leave out its row")
 	if strings.Contains(err.Error(), "rows.csv") {
 		t.Errorf("the error for rows of a program is %v", err)
+	}
+	for _, text := range []string{"# rows\n\nx\n1\n0\n1\n\n", "\n1\n0\n1\n\n\n", "x,y\n1,0\n\n0,1\n"} {
+		opened(t, Spec{Name: written(t, "rows.csv", text), Validation: new(0)})
 	}
 	if set := opened(t, Spec{Name: written(t, "rows.csv", "a,b\n1,\n0,2\n1,3\n"), Columns: "b=skip"}); set.Shape() != (Shape{1, 1}) {
 		t.Errorf("without the column of missing values: %v", set)
