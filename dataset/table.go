@@ -415,7 +415,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		case is:
 		case t.isIndex(i), t.header != nil && t.header[i] == "" && c.isBlank():
 			of.kind = SkippedColumn
-		case s.LabelFile == "" && isLabel(name):
+		case isLabel(name):
 			of.kind = LabelColumn
 		case c.digits > 1 && c.zero:
 			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")

@@ -103,6 +103,19 @@ func TestKindsOfColumnsWithOddNames(t *testing.T) {
 	}
 }
 
+// A column named label or class is no input where a file has the labels: it is refused unless its kind is given.
+func TestLabelColumnBesideALabelFile(t *testing.T) {
+	for _, name := range []string{"label", "Class"} {
+		of := Spec{Name: written(t, "rows.csv", "x,"+name+"\n1,0\n0,1\n1,1\n"), LabelFile: written(t, "labels.txt", "0\n1\n1\n"), Validation: new(0)}
+		_, err := of.Open()
+		wantError(t, err, "the rows have labels in their own file", "skip their column")
+		of.Columns = name + "=skip"
+		if set := opened(t, of); set.Shape().Units() != 1 || set.Classes() != 2 {
+			t.Errorf("%v with %d classes", set.Shape(), set.Classes())
+		}
+	}
+}
+
 // A column whose largest number is common has a single range, and a notice says how to keep its other numbers.
 func TestNoticeOfASingleRange(t *testing.T) {
 	text := "sex,town\n"
