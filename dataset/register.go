@@ -45,6 +45,7 @@ func (t *table) read(r io.Reader) error {
 	if in.at == nil {
 		return fmt.Errorf("a table of columns within compressed data: decompress the file")
 	}
+	t.commas, t.separator = false, ','
 	line := 0
 	err := read(in.at, in.size, func(fields []string) error {
 		line++

@@ -99,7 +99,7 @@ type fields struct {
 	point   string         // the first number with a decimal point, with its line
 	comma   string         // the first number with a decimal comma, with its line
 	decimal bool           // whether a number has a comma that cannot separate thousands
-	plain   bool           // whether a number has no comma
+	plain   bool           // whether a number has no comma, in a file where it may have one
 	digits  int            // length of all fields if they have only the digits 0 and 1, or -1
 	zero    bool           // whether a field begins with 0
 	missing string         // the line of the first field that is missing
@@ -232,7 +232,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	case t.commas && c.point == "" && strings.Contains(field, "."):
 		c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
-	c.plain = c.plain || is && !strings.Contains(field, ",")
+	c.plain = c.plain || t.commas && is && !strings.Contains(field, ",")
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
 	}
