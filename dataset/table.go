@@ -357,6 +357,11 @@ func (t *table) isIndex(i int) bool {
 // isBlank reports whether all fields of a column are empty, as behind a separator that ends each line.
 func (c fields) isBlank() bool { return len(c.values) == 1 && c.values[0] == "" }
 
+// isBits reports whether all fields of a column are 0 or 1, and both occur.
+func (c fields) isBits() bool {
+	return slices.Contains(c.numbers, 0) && slices.Contains(c.numbers, 1) && !slices.ContainsFunc(c.numbers, func(v float64) bool { return v != 0 && v != 1 })
+}
+
 // given is a kind of column that a Spec sets.
 type given struct {
 	kind   ColumnKind
@@ -423,7 +428,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
 			of.kind = CategoricalColumn
-		case c.numbers == nil && len(c.trained(t.train)) == 2, c.numbers != nil && len(c.values) == 2 && slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0:
+		case c.numbers == nil && len(c.trained(t.train)) == 2, c.isBits():
 			of.kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
 			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
@@ -627,7 +632,12 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		c.First = units
 		values := of.trained(t.train)
 		if c.Kind == BinaryColumn && of.numbers != nil {
-			values = of.values // 0 and 1, although the training rows may lack one of them
+			values = nil // 0 and 1, although the training rows may lack one of them
+			for _, value := range of.values {
+				if indexOf(values, value) < 0 {
+					values = append(values, value)
+				}
+			}
 		}
 		switch {
 		case c.Kind == SkippedColumn:
@@ -721,9 +731,21 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 func (c fields) placesIn(values []string) []int {
 	places := make([]int, len(c.values))
 	for i, value := range c.values {
-		places[i] = slices.Index(values, value)
+		places[i] = indexOf(values, value)
 	}
 	return places
+}
+
+// indexOf returns the index of a value, or of the same number written in another way, or −1.
+func indexOf(values []string, value string) int {
+	if i := slices.Index(values, value); i >= 0 {
+		return i
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	return slices.IndexFunc(values, func(other string) bool {
+		w, errOther := strconv.ParseFloat(other, 64)
+		return err == nil && errOther == nil && v == w
+	})
 }
 
 // labels returns the classes of a column: for text, the indices in values; otherwise, whole numbers.

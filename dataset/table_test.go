@@ -148,6 +148,30 @@ func TestValuesOfTheTestRowsAlone(t *testing.T) {
 	}
 }
 
+// The same number in another file may be written in another way.
+func TestNumbersWrittenInAnotherWay(t *testing.T) {
+	text := "size,bit,town\n3,0,a\n1,1,b\n3,1,c\n2,0,a\n"
+	other := strings.NewReplacer("0,", "0.0,", "1,", "1.0,", "2,", "2e0,", "3,", "3.0,").Replace(text)
+	path := written(t, "rows.csv", text)
+	for _, columns := range []string{"size=categorical", "size=categorical,bit=binary", "size=binary,bit=categorical"} {
+		if strings.HasPrefix(columns, "size=binary") {
+			text, other = strings.ReplaceAll(text, "2,", "1,"), strings.ReplaceAll(other, "2e0,", "1.0,")
+			path = written(t, "rows.csv", text)
+		}
+		set := opened(t, Spec{Name: path, Test: written(t, "test.csv", other), Columns: columns, Validation: new(0)})
+		if !slices.Equal(set.Test().Values, set.Train().Values) {
+			t.Errorf("%s: the test rows are %v, want %v", columns, set.Test().Values, set.Train().Values)
+		}
+		if bit := set.Columns()[1]; columns == "size=categorical" && bit.Kind != BinaryColumn {
+			t.Errorf("%v", bit)
+		}
+		rows, err := set.ReadRows(written(t, "other.csv", other))
+		if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
+			t.Errorf("%s: the rows are %v, %v, want %v", columns, rows.Values, err, set.Train().Values)
+		}
+	}
+}
+
 // Rows of another file have the units of the training rows, whatever is in the other file, and may lack labels.
 func TestReadRows(t *testing.T) {
 	set := opened(t, Spec{Name: people(t), Validation: new(0)})
