@@ -240,7 +240,7 @@ func (t *table) isMissing(field string, v float64, is bool) bool {
 	return coded && v == code
 }
 
-// numberIn parses a field as a number. It accepts a decimal comma if t.commas is set.
+// numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if t.commas is set.
 func (t *table) numberIn(field string) (float64, bool) {
 	switch field { // the usual fields of binary data
 	case "0":
@@ -252,5 +252,5 @@ func (t *table) numberIn(field string) (float64, bool) {
 	if err != nil && t.commas && strings.Count(field, ",") == 1 {
 		v, err = strconv.ParseFloat(strings.Replace(field, ",", ".", 1), 64)
 	}
-	return v, err == nil
+	return v, err == nil || errors.Is(err, strconv.ErrRange)
 }

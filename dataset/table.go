@@ -697,6 +697,9 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	place := func(r int) int { return places[c.codes[r]] }
 	n := len(c.codes)
 	if of.Kind == RealColumn {
+		if r := slices.IndexFunc(c.numbers, func(v float64) bool { return math.IsInf(v, 0) }); r >= 0 {
+			return nil, fmt.Errorf("%s has %v, which is not finite: correct it, or leave out the row", rowOf(r, train), c.numbers[r])
+		}
 		n = len(c.numbers)
 		place = func(r int) int {
 			if name, is := c.ranges[r]; is {

@@ -285,6 +285,17 @@ func TestMissingValuesAreRefused(t *testing.T) {
 	}
 }
 
+// Infinite numbers, and numbers that are too large for a float64, are refused, divided into ranges or not.
+func TestInfiniteNumbersAreRefused(t *testing.T) {
+	for _, number := range []string{"inf", "-inf", "1e400", "-1e400"} {
+		for _, of := range []Spec{{Binarization: Real}, {Columns: "x=real:2"}} {
+			of.Name = written(t, "rows.csv", "x,y\n1,0\n2,1\n3,0\n"+number+",1\n")
+			_, err := of.Open()
+			wantError(t, err, "row 4", `column "x"`, "Inf", "not finite")
+		}
+	}
+}
+
 // Real numbers are kept as float32, whatever their scale, stored and loaded as they were, and have a fingerprint of
 // their own. Without the binarisation they are refused, and so are numbers that float32 cannot tell apart.
 func TestRealNumbersStayReal(t *testing.T) {
