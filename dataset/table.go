@@ -178,8 +178,11 @@ func (t *table) follow(header []string) error {
 		t.columns[i].absent = true
 	}
 	for k, name := range header {
-		i := slices.Index(t.header, strings.TrimSpace(name))
-		if i < 0 || !t.columns[i].absent {
+		i := 0
+		for i < len(t.header) && (t.header[i] != strings.TrimSpace(name) || !t.columns[i].absent) {
+			i++
+		}
+		if i == len(t.header) {
 			return fmt.Errorf("the second file has a column %q that the first lacks, or has it twice: both files need the columns %s", name, quoted(t.header))
 		}
 		t.order[k], t.columns[i].absent = i, false
@@ -275,7 +278,7 @@ func (t *table) end() error {
 			if !utf8.ValidString(name) {
 				return fmt.Errorf("line %d: %w", t.line, errNotUTF8)
 			}
-			if slices.Contains(first[:i], name) {
+			if slices.Contains(first[:i], name) && !(name == "" && t.columns[i].isBlank()) {
 				return fmt.Errorf("the first line names two columns %q: give each column its own name", name)
 			}
 		}
@@ -296,7 +299,7 @@ func (t *table) isHeader(first []string) bool {
 	if t.rows == 0 {
 		return false
 	}
-	counts, all, certain, text, whole := len(first) > 2, len(distinct(first)) == len(first), false, false, true
+	counts, all, certain, text, whole := len(first) > 2, true, false, false, true
 	for i, field := range first {
 		if unnamed := field == "" && (i == 0 || t.columns[i].isBlank()); unnamed {
 			continue
@@ -310,7 +313,7 @@ func (t *table) isHeader(first []string) bool {
 		certain = certain || name && (given || isLabel(field))
 		text = text || name && c.numbers != nil && t.hasNumbers(c)
 		whole = whole && (name || number && v == math.Trunc(v))
-		all = all && name
+		all = all && name && !slices.Contains(first[:i], field)
 	}
 	return counts || all || certain || text && whole
 }

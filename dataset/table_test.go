@@ -546,6 +546,13 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 			t.Errorf("%s: %v, %d rows, %d classes; want %d units, 12 rows, %d classes", name, set.Shape(), rows, set.Classes(), of.units, of.classes)
 		}
 	}
+	for _, row := range []string{"%[1]d,1,,\n", "a%[1]d,%[2]d,,\n", "a%[1]d,b,,\n"} {
+		path := tableOf(t, "x,y,,\n", row)
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Columns: "y=categorical", Validation: new(0)})
+		if rows := set.Train().Rows; rows != 12 || set.Columns()[2].Kind != SkippedColumn || set.Columns()[3].Kind != SkippedColumn {
+			t.Errorf("with empty columns at the end, %d rows of %v", rows, set.Columns())
+		}
+	}
 	_, err := Spec{Name: tableOf(t, "x,x,y\n", "%[1]d,0,1\n")}.Open()
 	wantError(t, err, `two columns "x"`)
 	set := opened(t, Spec{Name: tableOf(t, ",0,1,2\n", "%[2]d,%[1]d,1,0\n"), Columns: "1=skip", Validation: new(0)})
