@@ -368,7 +368,7 @@ func (c fields) isBits() bool {
 // given is a kind of column that a Spec sets.
 type given struct {
 	kind   ColumnKind
-	ranges int
+	ranges int // 0 if the Spec gives no number
 }
 
 // parseColumns returns the kinds in a list NAME=KIND,NAME=KIND. Names may contain commas and equals signs.
@@ -400,7 +400,7 @@ func parseColumn(text string) (name string, of given, is bool) {
 	text = strings.TrimSpace(text)
 	cut := max(0, strings.LastIndex(text, "="))
 	kind, number, ranged := strings.Cut(strings.TrimPrefix(text[cut:], "="), ":")
-	of = given{kind: ColumnKind(kind), ranges: usualRanges}
+	of = given{kind: ColumnKind(kind)}
 	var err error
 	if ranged {
 		of.ranges, err = strconv.Atoi(number)
