@@ -265,15 +265,19 @@ var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
+	header, doubt := t.named, false
+	if !header && t.header == nil && first != nil {
+		header, doubt = t.isHeader(first)
+	}
 	switch {
 	case first == nil:
 		return errors.New("the file has no rows")
 	case t.rows == 0 && !slices.ContainsFunc(first, func(field string) bool { _, is := t.numberIn(field); return is }):
 		return errors.New("the file has no rows below its header")
 	case t.train > 0 && t.header != nil:
-	case t.train > 0 && (t.named || t.isHeader(first)):
+	case t.train > 0 && header:
 		return fmt.Errorf("the second file has a header (%s), and the first has none: give both a header, or neither", quoted(first))
-	case t.train == 0 && (t.named || t.isHeader(first)):
+	case t.train == 0 && header:
 		for i, name := range first {
 			if !utf8.ValidString(name) {
 				return fmt.Errorf("line %d: %w", t.line, errNotUTF8)
@@ -283,6 +287,8 @@ func (t *table) end() error {
 			}
 		}
 		t.header = first
+	case t.train == 0 && doubt:
+		return fmt.Errorf("line %d (%s) may be a header or a row: if it is a row, write a line of names above it; if it is a header, change the names that are numbers or values of their columns", t.line, quoted(first))
 	default:
 		t.insert(t.train, first, t.line)
 	}
@@ -294,13 +300,23 @@ func (t *table) end() error {
 
 // isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
 // on, as pandas writes them; if no field is a number, dashes or dots, or occurs again in its column; if one field is
-// label, class or a name in the Spec; or if a field is text above numbers, and the others are text or whole numbers.
-func (t *table) isHeader(first []string) bool {
+// label, class or a name in the Spec; if a field is text above numbers, and the others are text or whole numbers; or if
+// there are two signs of a header. A sign is a text above other texts that all recur, whole numbers that count up
+// outside the numbers below them, or 0 or 1, as pandas names two columns, above a column without whole numbers. If
+// there is one sign, isHeader is in doubt, unless the Spec names a column by its number.
+func (t *table) isHeader(first []string) (is, doubt bool) {
 	if t.rows == 0 {
-		return false
+		return false, false
 	}
-	counts, all, certain, text, whole := len(first) > 2, true, false, false, true
+	series := first[0] == "" && (t.columns[0].numbers == nil || areIndices(t.columns[0].numbers))
+	counts, all, certain, text, whole := len(first) > 2 || series, true, false, false, true
+	pair := slices.Equal(first, []string{"0", "1"})
+	likely, signs := true, 0
+	rising, numbers := true, []float64{}
 	for i, field := range first {
+		if _, numbered := t.kinds[strconv.Itoa(i+1)]; numbered {
+			likely = false
+		}
 		if unnamed := field == "" && (i == 0 || t.columns[i].isBlank()); unnamed {
 			continue
 		}
@@ -308,14 +324,42 @@ func (t *table) isHeader(first []string) bool {
 		c := t.columns[i]
 		v, number := t.numberIn(field)
 		_, again := c.places[field]
-		name := !number && !again && !(t.train > 0 && isRange(field)) && !t.isMissing(field, v, number) && strings.Trim(field, "-.") != ""
+		missing := t.isMissing(field, v, number)
+		name := !number && !again && !missing && !(t.train > 0 && isRange(field)) && strings.Trim(field, "-.") != ""
 		_, given := t.kinds[field]
 		certain = certain || name && (given || isLabel(field))
 		text = text || name && c.numbers != nil && t.hasNumbers(c)
 		whole = whole && (name || number && v == math.Trunc(v))
 		all = all && name && !slices.Contains(first[:i], field)
+		likely = likely && !missing && (!number || v == math.Trunc(v) && (pair || !again))
+		if name && c.recurs() || pair && !again && c.isFractional() {
+			signs++
+		}
+		if number {
+			n := len(numbers)
+			rising = rising && (n == 0 || v == numbers[n-1]+1) && (c.isFractional() || v < slices.Min(c.numbers) || v > slices.Max(c.numbers))
+			numbers = append(numbers, v)
+		}
 	}
-	return counts || all || certain || text && whole
+	if rising && whole && 1 < len(numbers) && len(numbers) < len(first) {
+		signs++
+	}
+	is = counts || all || certain || text && whole || likely && signs > 1
+	return is, !is && likely && signs == 1
+}
+
+// recurs reports whether a column has text, and each of its values more than once.
+func (c fields) recurs() bool {
+	counts := make([]int, len(c.values))
+	for _, code := range c.codes {
+		counts[code]++
+	}
+	return c.numbers == nil && c.codes != nil && !slices.Contains(counts, 1)
+}
+
+// isFractional reports whether a column has text or no whole number.
+func (c fields) isFractional() bool {
+	return !slices.ContainsFunc(c.numbers, func(v float64) bool { return v == math.Trunc(v) })
 }
 
 // hasNumbers reports whether a field of the column is a number that does not stand for a missing value.
@@ -344,11 +388,13 @@ func (t *table) name(i int) string {
 // isIndex reports whether a column has no name, or one that pandas gives its index, and numbers the rows in any order.
 func (t *table) isIndex(i int) bool {
 	c := t.columns[i]
-	if t.header == nil || !slices.Contains([]string{"", "Unnamed: 0", "__index_level_0__"}, t.header[i]) || c.numbers == nil {
-		return false
-	}
-	seen := make(map[float64]bool, t.train)
-	for _, v := range c.numbers[:t.train] {
+	return t.header != nil && slices.Contains([]string{"", "Unnamed: 0", "__index_level_0__"}, t.header[i]) && c.numbers != nil && areIndices(c.numbers[:t.train])
+}
+
+// areIndices reports whether numbers are whole, different and not negative.
+func areIndices(numbers []float64) bool {
+	seen := make(map[float64]bool, len(numbers))
+	for _, v := range numbers {
 		if v != math.Trunc(v) || v < 0 || seen[v] {
 			return false
 		}

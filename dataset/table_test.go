@@ -570,6 +570,43 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 	}
 }
 
+// A first row that may be a header or a row is refused unless there are two signs that it is a header. The Spec may
+// name a column by its number to say that the file has no header.
+func TestFirstRowsThatMayBeHeaders(t *testing.T) {
+	const header, row, refused = "header", "row", "refused"
+	for name, of := range map[string]struct{ first, rest, columns, want string }{
+		"points of pandas":              {"0,1", "0.5,1.5\n2.5,-0.25\n0.25,1.75\n", "", header},
+		"texts below numbers":           {"0,1", "a,x\nb,y\na,y\n", "", header},
+		"points and classes":            {"0,1", "0.5,1\n2.5,0\n0.25,1\n", "", refused},
+		"points from 0 on":              {"0,1", "0.5,0.5\n1,0\n1.5,0.5\n", "", row},
+		"whole numbers":                 {"0,1", "3,4\n2,7\n4,9\n", "", row},
+		"a series of pandas":            {",0", "0,1.5\n1,2.5\n2,0.5\n", "", header},
+		"a missing value":               {",0", "0.5,1\n2.5,0\n0.25,1\n", "", refused},
+		"countries that recur":          {"country,2019,2020", "Peru,17,18\nChile,13,14\nPeru,12,19\nChile,11,16\n", "", header},
+		"countries":                     {"country,2019,2020", "Peru,17,18\nChile,13,14\nCuba,12,19\n", "", refused},
+		"a country, by number":          {"Iran,2019,2020", "Peru,17,18\nChile,13,14\nCuba,12,19\n", "1=skip", row},
+		"a name that is a value":        {"smoker,sex,Urban", "no,f,Urban\nyes,m,Rural\nno,m,Rural\nyes,f,Urban\n", "", header},
+		"a name that may be a value":    {"smoker,Urban", "no,Urban\nyes,Rural\nno,Rural\nyes,Urban\n", "", refused},
+		"a rare value above a fraction": {"maybe,1.5", "no,2.5\nyes,3\nno,1\nyes,2\n", "", row},
+		"a rare value beside a number":  {"maybe,4", "no,2\nyes,4\nno,1\nyes,2\n", "", row},
+	} {
+		set, err := Spec{Name: written(t, "rows.csv", of.first+"\n"+of.rest), Columns: of.columns, Binarization: Real, Validation: new(0)}.Open()
+		got := refused
+		if err == nil {
+			got = header
+			if set.Train().Rows+set.Test().Rows > strings.Count(of.rest, "\n") {
+				got = row
+			}
+		}
+		if got != of.want {
+			t.Errorf("%s: the first row is %s, want %s, %v", name, got, of.want, err)
+		}
+		if of.want == refused && of.first[0] != ',' {
+			wantError(t, err, "line 1", "may be a header or a row", "write a line of names above it")
+		}
+	}
+}
+
 // The kinds of columns hold for tables of 0 and 1, too, and are refused where there are no columns.
 func TestColumnsOfTablesOfBits(t *testing.T) {
 	path := tableOf(t, "", "%[1]d,1,%[1]d\n")
