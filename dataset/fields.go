@@ -33,10 +33,8 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	columns, largest := s.Columns(), cmp.Or(s.spec.Largest, 1)
 	bits := s.train.Reals == nil && isBinary(s.train.Values)
 	var header []string
-	named := false
 	for i := range columns {
 		c := &columns[i]
-		named = named || c.Name != strconv.Itoa(i+1)
 		if c.Units > 0 {
 			header = append(header, c.Name)
 		}
@@ -58,7 +56,7 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	}
 	table := csv.NewWriter(w)
 	var err error
-	if named {
+	if !areNumbered(columns) {
 		err = table.Write(header)
 	}
 	for _, row := range s.Original(rows).Values {
@@ -82,6 +80,16 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		return err
 	}
 	return table.Error()
+}
+
+// areNumbered reports whether the columns have no names but their numbers, as in a file without a header.
+func areNumbered(columns []Column) bool {
+	for i, c := range columns {
+		if c.Name != strconv.Itoa(i+1) {
+			return false
+		}
+	}
+	return len(columns) > 0
 }
 
 // checkDraws refuses rows whose units of a categorical column are 0 or 1, like draws, but which have no category or

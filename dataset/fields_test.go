@@ -134,6 +134,9 @@ func TestWriteCSVWithoutHeader(t *testing.T) {
 	} {
 		path := written(t, "rows.csv", text)
 		set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Columns: columns})
+		if !strings.Contains(set.Description(), "no header: its first line is a row") {
+			t.Errorf("the description is %s", set.Description())
+		}
 		for n := 1; n <= 4; n++ {
 			train := set.Train().Subset(n, 1)
 			var b strings.Builder
