@@ -18,7 +18,7 @@ import (
 var separators = []rune{'\t', ';', ',', '|'}
 
 // maxComments bounds the comments, in bytes, before the first line of a table.
-const maxComments = 1 << 20
+const maxComments = 1 << 18
 
 // readDelimited reads text with one row per line into a table. Tabs, semicolons, commas, bars or spaces separate
 // the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped, unless they

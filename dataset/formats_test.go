@@ -388,6 +388,13 @@ func FuzzReadTable(f *testing.F) {
 			t.Fatalf("%d numbers in rows of %v, of columns %v", len(data.numbers), data.shape, data.columns)
 		}
 		var again strings.Builder
+		for i := range data.shape.Units() {
+			if i > 0 {
+				again.WriteByte(',')
+			}
+			fmt.Fprintf(&again, "x%d", i)
+		}
+		again.WriteByte('\n')
 		for r := range data.count() {
 			for i, v := range data.numbers[r*data.shape.Units() : (r+1)*data.shape.Units()] {
 				if i > 0 {
