@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,13 +17,17 @@ import (
 // contains separates the fields of the file. If the line contains none, spaces do.
 var separators = []rune{'\t', ';', ',', '|'}
 
+// maxComments bounds the comments, in bytes, before the first line of a table.
+const maxComments = 1 << 18
+
 // readDelimited reads text with one row per line into a table. Tabs, semicolons, commas, bars or spaces separate
 // the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped, unless they
 // might be rows.
 func readDelimited(r io.Reader, t *table) error {
 	raw := inputOf(r)
 	raw.skipMark()
-	start, err := raw.Peek(1 << 12)
+	raw.Reader = bufio.NewReaderSize(raw.Reader, maxComments)
+	start, err := raw.Peek(maxComments)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -40,7 +45,15 @@ func readDelimited(r io.Reader, t *table) error {
 			if line := in.commented[t.width()-1]; line > t.line {
 				return commentedRow(line)
 			}
-			return t.end()
+			if err := t.end(); err != nil || in.gap == 0 || t.width() > 1 {
+				return err
+			}
+			only := 0
+			if t.order != nil {
+				only = t.order[0]
+			}
+			t.columns[only].missing, t.columns[only].empty = t.lineOf(in.gap), `""`
+			return nil
 		}
 		if parse, is := errors.AsType[*csv.ParseError](err); is {
 			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line, parse.Err)
@@ -64,7 +77,7 @@ const endOfText = 0x1a
 
 // lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
 // return, a line feed, or both, and leaves out Ctrl-Z where a line begins. It also counts the separators in lines
-// that begin with #.
+// that begin with #, and notes an empty line between rows.
 type lineEnds struct {
 	r         io.Reader
 	cr        bool // whether the last byte was a carriage return
@@ -72,6 +85,9 @@ type lineEnds struct {
 	line      int
 	start     bool        // whether a line begins
 	quoted    bool        // whether this is in quotes
+	row       bool        // whether a row has begun
+	empty     int         // the first empty line below a row, or 0
+	gap       int         // the first empty line between two rows, or 0
 	comment   int         // one more than the number of separators so far in a line that begins with #, or 0
 	commented map[int]int // the last line that begins with # and has this number of separators outside quotes
 }
@@ -79,6 +95,10 @@ type lineEnds struct {
 // note notes a byte of the text.
 func (l *lineEnds) note(b byte) {
 	switch {
+	case l.start && b == '\n':
+		if l.row {
+			l.empty = cmp.Or(l.empty, l.line)
+		}
 	case l.start && b == '#':
 		l.comment = 1
 	case l.comment > 0 && b == l.separator && !l.quoted:
@@ -87,6 +107,9 @@ func (l *lineEnds) note(b byte) {
 		l.quoted = false
 	case b == '"':
 		l.quoted = !l.quoted
+	}
+	if l.start && b != '\n' && b != '#' {
+		l.row, l.gap = true, l.empty
 	}
 	if l.start = b == '\n' && !l.quoted; l.start && l.comment > 0 {
 		l.commented[l.comment-1] = l.line
@@ -121,11 +144,25 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 }
 
 // separatorOf returns the character that separates the fields of a file, judged by the first line that is
-// neither empty nor a comment. It returns a comma if this line has only one field.
+// neither empty nor a comment. It returns a comma if this line has only one field, unless it is a row of a LIBSVM
+// file without features.
 func separatorOf(start string) rune {
+	lone := false // whether the lines so far are lone numbers
 	for line := range strings.Lines(start) {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
+		}
+		record := strings.Fields(line)
+		_, err := strconv.ParseFloat(record[0], 64)
+		if err == nil && len(record) == 1 {
+			lone = true
+			continue
+		}
+		if lone && err == nil && isSparse(record) {
+			return ' '
+		}
+		if lone {
+			break
 		}
 		quoted := false
 		bare := strings.Map(func(r rune) rune {
@@ -165,7 +202,7 @@ func readSpaced(in io.Reader, t *table) error {
 			}
 			continue
 		}
-		if t.rows == 0 && isSparse(record) {
+		if isSparse(record) && (t.rows == 0 || len(record) != t.width()) {
 			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
 		}
 		if err := t.add(record, line); err != nil {
@@ -203,7 +240,7 @@ func (t *table) isMissing(field string, v float64, is bool) bool {
 	return coded && v == code
 }
 
-// numberIn parses a field as a number. It accepts a decimal comma if t.commas is set.
+// numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if t.commas is set.
 func (t *table) numberIn(field string) (float64, bool) {
 	switch field { // the usual fields of binary data
 	case "0":
@@ -215,5 +252,5 @@ func (t *table) numberIn(field string) (float64, bool) {
 	if err != nil && t.commas && strings.Count(field, ",") == 1 {
 		v, err = strconv.ParseFloat(strings.Replace(field, ",", ".", 1), 64)
 	}
-	return v, err == nil
+	return v, err == nil || errors.Is(err, strconv.ErrRange)
 }

@@ -23,6 +23,7 @@ type rows struct {
 	bits    bool  // whether the values come from bytes that were all 0 or 1
 	spins   bool  // whether the values were all -1 or 1
 	columns []Column
+	marks   []bool   // for each unit, whether it marks a value or range of a column with 0 or 1; nil if none does
 	classes []string // names of the classes
 }
 

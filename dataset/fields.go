@@ -14,8 +14,8 @@ import (
 // A field is the value of its column, or the most probable value if the units are probabilities.
 // Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
 // most probable that all units of the column are 0. A range is written as in Column.Values, and
-// ReadRows reads it again. Rows of a set without columns become lines of their numbers, without a
-// header; grey levels are numbers from 0 to 1, unless Largest is given. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
+// ReadRows reads it again. If no column has a name but its number, there is no header. Rows of a set
+// without columns become lines of their numbers, without a header; grey levels are numbers from 0 to 1, unless Largest is given. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
 // and for draws of categorical columns with no category or several.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if s.train.Lengths != nil {
@@ -55,7 +55,10 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		}
 	}
 	table := csv.NewWriter(w)
-	err := table.Write(header)
+	var err error
+	if !areNumbered(columns) {
+		err = table.Write(header)
+	}
 	for _, row := range s.Original(rows).Values {
 		var fields []string
 		for _, c := range columns {
@@ -77,6 +80,16 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 		return err
 	}
 	return table.Error()
+}
+
+// areNumbered reports whether the columns have no names but their numbers, as in a file without a header.
+func areNumbered(columns []Column) bool {
+	for i, c := range columns {
+		if c.Name != strconv.Itoa(i+1) {
+			return false
+		}
+	}
+	return len(columns) > 0
 }
 
 // checkDraws refuses rows whose units of a categorical column are 0 or 1, like draws, but which have no category or

@@ -126,6 +126,31 @@ func TestWriteCSVOfDividedNumbers(t *testing.T) {
 	}
 }
 
+// Rows of a table without a header are written without one, and are read as the rows that they were written from.
+func TestWriteCSVWithoutHeader(t *testing.T) {
+	for columns, text := range map[string]string{
+		"":                             "3,blue,no,1.5\n1,green,yes,2.5\n2,red,no,4.5\n4,blue,yes,3.5\n",
+		"1=real:2, 2=real:2, 3=real:2": "5,0.5,1.5\n7,2,2.5\n8,3,4.5\n9,4,3.5\n",
+	} {
+		path := written(t, "rows.csv", text)
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Columns: columns})
+		if !strings.Contains(set.Description(), "no header: its first line is a row") {
+			t.Errorf("the description is %s", set.Description())
+		}
+		for n := 1; n <= 4; n++ {
+			train := set.Train().Subset(n, 1)
+			var b strings.Builder
+			if err := set.WriteCSV(&b, Sheet{train.Shape, train.Floats()}); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := set.ReadRows(written(t, "again.csv", b.String()))
+			if err != nil || !slices.Equal(rows.Values, train.Values) {
+				t.Errorf("read back from\n%s are %v (%v), want %v", &b, rows.Values, err, train.Values)
+			}
+		}
+	}
+}
+
 // Written ranges are read as the units that they were written from, also if their cuts are large or close together,
 // and other ranges are refused.
 func TestWriteCSVOfRanges(t *testing.T) {

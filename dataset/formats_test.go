@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -114,6 +116,22 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		if !tried[format] {
 			t.Errorf("docs/data.md has the format %q, of which no file is read here", format)
 		}
+	}
+}
+
+// A header that begins like the magic of a binary file or a page is the header of a table.
+func TestHeadersThatBeginLikeOtherFormats(t *testing.T) {
+	RegisterTable("PAR1", func(io.ReaderAt, int64, func([]string) error) error { return errors.New("read as Parquet") })
+	defer delete(tableReaders, "PAR1")
+	for _, name := range []string{"BMI", "FEA1", "PAR1", "GIF8", "BZh", "Rar!", "ARROW1", "<OPEN>"} {
+		set, err := Spec{Name: written(t, "rows.csv", name+",smoker\n1,0\n0,1\n1,1\n"), Validation: new(0)}.Open()
+		if err != nil || set.Columns()[0].Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for start, says := range map[string]string{"BM\x46\x00\x00\x00": "BMP", "GIF89a\x02\x00": "GIF", "BZh91AY&SY\xe2\x00\x17": "bzip2", "PAR1\x15\x04": "read as Parquet", "<html>": "HTML", "<?xml version": "HTML", "<!--": "HTML"} {
+		_, err := Spec{Name: written(t, "rows.csv", start)}.Open()
+		wantError(t, err, says)
 	}
 }
 
@@ -370,6 +388,13 @@ func FuzzReadTable(f *testing.F) {
 			t.Fatalf("%d numbers in rows of %v, of columns %v", len(data.numbers), data.shape, data.columns)
 		}
 		var again strings.Builder
+		for i := range data.shape.Units() {
+			if i > 0 {
+				again.WriteByte(',')
+			}
+			fmt.Fprintf(&again, "x%d", i)
+		}
+		again.WriteByte('\n')
 		for r := range data.count() {
 			for i, v := range data.numbers[r*data.shape.Units() : (r+1)*data.shape.Units()] {
 				if i > 0 {

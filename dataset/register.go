@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strings"
 )
 
 // TableReader reads a table in a format other than text from a file of size bytes. It calls row with the names
@@ -25,7 +24,7 @@ func RegisterTable(magic string, read TableReader) {
 // tableReader returns the reader for a file that begins with start, or nil.
 func tableReader(start []byte) TableReader {
 	for magic, read := range tableReaders {
-		if strings.HasPrefix(string(start), magic) {
+		if hasMagic(start, magic) {
 			return read
 		}
 	}
@@ -46,6 +45,7 @@ func (t *table) read(r io.Reader) error {
 	if in.at == nil {
 		return fmt.Errorf("a table of columns within compressed data: decompress the file")
 	}
+	t.commas, t.separator = false, ','
 	line := 0
 	err := read(in.at, in.size, func(fields []string) error {
 		line++

@@ -1,9 +1,25 @@
 package dataset
 
 import (
+	"errors"
 	"io"
+	"slices"
 	"testing"
 )
+
+// Decimal commas of the training file say nothing of a second file in a registered format.
+func TestRegisteredFormatsBesideDecimalCommas(t *testing.T) {
+	const magic = "\x01table"
+	RegisterTable(magic, func(_ io.ReaderAt, _ int64, row func([]string) error) error {
+		return errors.Join(row([]string{"a", "b"}), row([]string{"1.5", "2"}))
+	})
+	defer delete(tableReaders, magic)
+	set := opened(t, Spec{Name: written(t, "rows.csv", "a;b\n1,500;4,500\n2,500;1,250\n5,500;3,250\n"), Binarization: Real, Validation: new(0)})
+	rows, err := set.ReadRows(written(t, "rows.table", magic))
+	if err != nil || !slices.Equal(rows.Reals, []float32{1.5, 2}) {
+		t.Errorf("%v, %v", rows.Reals, err)
+	}
+}
 
 func TestFormatsOfTablesAreRegisteredOnce(t *testing.T) {
 	const magic = "table of a test"

@@ -163,8 +163,9 @@ func (r *rows) place(k int) string {
 	return fmt.Sprintf("row %d, value %d of the row", row+1, unit+1)
 }
 
-// divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0. If keep is true, it
-// keeps the results as real numbers; otherwise it turns them into grey values.
+// divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0, but leaves the units that
+// mark a value or range of a column. If keep is true, it keeps the results as real numbers; otherwise it turns them
+// into grey values.
 func (r *rows) divideBy(largest float64, keep bool) error {
 	number := func(k int) float64 {
 		switch {
@@ -182,7 +183,10 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 	var reals []float32
 	var values []uint8
 	for k := range n {
-		v := number(k) / largest
+		v := number(k)
+		if marks := r.marks != nil && r.marks[k%len(r.marks)]; !marks {
+			v /= largest
+		}
 		if keep {
 			if !(math.Abs(v) <= math.MaxFloat32) {
 				return fmt.Errorf("%s: float32 cannot hold %v: leave out the row, or scale the column", r.place(k), v)

@@ -445,7 +445,7 @@ func (s *Set) Columns() []Column {
 }
 
 // Numbers returns the names of the columns of numbers, as they are or divided into ranges. It returns nil if the Spec
-// gives one of them its kind, or if the names of the columns only count pixels, such as pixel0 and pixel1.
+// gives one of them a number of ranges, or if the names of the columns only count pixels, such as pixel0 and pixel1.
 func (s *Set) Numbers() (columns []string) {
 	kinds, err := parseColumns(s.spec.Columns)
 	if err != nil || (&rows{columns: s.columns}).named() == nil {
@@ -455,7 +455,7 @@ func (s *Set) Numbers() (columns []string) {
 		if c.Kind != RealColumn || c.Units == 0 {
 			continue
 		}
-		if _, has := kinds[c.Name]; has {
+		if kinds[c.Name].ranges > 0 {
 			return nil
 		}
 		columns = append(columns, c.Name)

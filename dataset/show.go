@@ -45,6 +45,9 @@ func (s *Set) Description() string {
 	if s.Classes() > 0 && s.firstClass() == 1 {
 		fmt.Fprintln(&b, "the labels begin at 1, and classes are numbered from 0: shift them by --first-label 1")
 	}
+	if areNumbered(s.columns) {
+		fmt.Fprintln(&b, "the file has no header: its first line is a row, and columns have numbers")
+	}
 	for i, c := range s.columns {
 		if i == mostShown {
 			fmt.Fprintf(&b, "and %s more\n", names.Count(len(s.columns)-i, "column"))

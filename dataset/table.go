@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,6 +98,8 @@ type fields struct {
 	ranges  map[int]string // fields of the second file, by their rows, that may be names of ranges
 	point   string         // the first number with a decimal point, with its line
 	comma   string         // the first number with a decimal comma, with its line
+	decimal bool           // whether a number has a comma that cannot separate thousands
+	plain   bool           // whether a number has no comma, in a file where it may have one
 	digits  int            // length of all fields if they have only the digits 0 and 1, or -1
 	zero    bool           // whether a field begins with 0
 	missing string         // the line of the first field that is missing
@@ -175,8 +178,11 @@ func (t *table) follow(header []string) error {
 		t.columns[i].absent = true
 	}
 	for k, name := range header {
-		i := slices.Index(t.header, strings.TrimSpace(name))
-		if i < 0 || !t.columns[i].absent {
+		i := 0
+		for i < len(t.header) && (t.header[i] != strings.TrimSpace(name) || !t.columns[i].absent) {
+			i++
+		}
+		if i == len(t.header) {
 			return fmt.Errorf("the second file has a column %q that the first lacks, or has it twice: both files need the columns %s", name, quoted(t.header))
 		}
 		t.order[k], t.columns[i].absent = i, false
@@ -193,6 +199,13 @@ func (t *table) lineOf(line int) string {
 }
 
 func (c *fields) insert(t *table, at int, field string, line int) {
+	if at < t.rows-1 && c.ranges != nil {
+		moved := map[int]string{}
+		for row, name := range c.ranges {
+			moved[row+1] = name
+		}
+		c.ranges = moved
+	}
 	if c.digits == 0 {
 		c.digits = len(field)
 	}
@@ -206,7 +219,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
 		}
-	case !is && c.numbers != nil && t.order != nil && isRange(field):
+	case !is && c.numbers != nil && t.train > 0 && isRange(field):
 		if c.ranges == nil {
 			c.ranges, c.text = map[int]string{}, fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
@@ -214,11 +227,15 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on %s", field, t.lineOf(line)), nil
 	case !is:
-	case t.commas && c.comma == "" && strings.Contains(field, ","):
-		c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+	case t.commas && strings.Contains(field, ","):
+		c.decimal = c.decimal || !thousands.MatchString(field)
+		if c.comma == "" {
+			c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+		}
 	case t.commas && c.point == "" && strings.Contains(field, "."):
 		c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
+	c.plain = c.plain || t.commas && is && !strings.Contains(field, ",")
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
 	}
@@ -240,29 +257,38 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	c.codes = slices.Insert(c.codes, at, place)
 }
 
+// thousands matches a number whose comma may separate thousands.
+var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
+
 // end ends a file. It decides whether the first row is a header. The header of the second file must match the
 // header of the first.
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
+	header, doubt := t.named, false
+	if !header && t.header == nil && first != nil {
+		header, doubt = t.isHeader(first)
+	}
 	switch {
 	case first == nil:
 		return errors.New("the file has no rows")
 	case t.rows == 0 && !slices.ContainsFunc(first, func(field string) bool { _, is := t.numberIn(field); return is }):
 		return errors.New("the file has no rows below its header")
 	case t.train > 0 && t.header != nil:
-	case t.train > 0 && (t.named || t.isHeader(first)):
+	case t.train > 0 && header:
 		return fmt.Errorf("the second file has a header (%s), and the first has none: give both a header, or neither", quoted(first))
-	case t.train == 0 && (t.named || t.isHeader(first)):
+	case t.train == 0 && header:
 		for i, name := range first {
 			if !utf8.ValidString(name) {
 				return fmt.Errorf("line %d: %w", t.line, errNotUTF8)
 			}
-			if slices.Contains(first[:i], name) {
+			if slices.Contains(first[:i], name) && !(name == "" && t.columns[i].isBlank()) {
 				return fmt.Errorf("the first line names two columns %q: give each column its own name", name)
 			}
 		}
 		t.header = first
+	case t.train == 0 && doubt:
+		return fmt.Errorf("line %d (%s) may be a header or a row: if it is a row, write a line of names above it; if it is a header, change the names that are numbers or values of their columns", t.line, quoted(first))
 	default:
 		t.insert(t.train, first, t.line)
 	}
@@ -274,13 +300,23 @@ func (t *table) end() error {
 
 // isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
 // on, as pandas writes them; if no field is a number, dashes or dots, or occurs again in its column; if one field is
-// label, class or a name in the Spec; or if a field is text above numbers, and the others are text or whole numbers.
-func (t *table) isHeader(first []string) bool {
+// label, class or a name in the Spec; if a field is text above numbers, and the others are text or whole numbers; or if
+// there are two signs of a header. A sign is a text above other texts that all recur, whole numbers that count up
+// outside the numbers below them, or 0 or 1, as pandas names two columns, above a column without whole numbers. If
+// there is one sign, isHeader is in doubt, unless the Spec names a column by its number.
+func (t *table) isHeader(first []string) (is, doubt bool) {
 	if t.rows == 0 {
-		return false
+		return false, false
 	}
-	counts, all, certain, text, whole := len(first) > 2, len(distinct(first)) == len(first), false, false, true
+	series := first[0] == "" && (t.columns[0].numbers == nil || areIndices(t.columns[0].numbers))
+	counts, all, certain, text, whole := len(first) > 2 || series, true, false, false, true
+	pair := slices.Equal(first, []string{"0", "1"})
+	likely, signs := true, 0
+	rising, numbers := true, []float64{}
 	for i, field := range first {
+		if _, numbered := t.kinds[strconv.Itoa(i+1)]; numbered {
+			likely = false
+		}
 		if unnamed := field == "" && (i == 0 || t.columns[i].isBlank()); unnamed {
 			continue
 		}
@@ -288,14 +324,42 @@ func (t *table) isHeader(first []string) bool {
 		c := t.columns[i]
 		v, number := t.numberIn(field)
 		_, again := c.places[field]
-		name := !number && !again && !t.isMissing(field, v, number) && strings.Trim(field, "-.") != ""
+		missing := t.isMissing(field, v, number)
+		name := !number && !again && !missing && !(t.train > 0 && isRange(field)) && strings.Trim(field, "-.") != ""
 		_, given := t.kinds[field]
 		certain = certain || name && (given || isLabel(field))
 		text = text || name && c.numbers != nil && t.hasNumbers(c)
 		whole = whole && (name || number && v == math.Trunc(v))
-		all = all && name
+		all = all && name && !slices.Contains(first[:i], field)
+		likely = likely && !missing && (!number || v == math.Trunc(v) && (pair || !again))
+		if name && c.recurs() || pair && !again && c.isFractional() {
+			signs++
+		}
+		if number {
+			n := len(numbers)
+			rising = rising && (n == 0 || v == numbers[n-1]+1) && (c.isFractional() || v < slices.Min(c.numbers) || v > slices.Max(c.numbers))
+			numbers = append(numbers, v)
+		}
 	}
-	return counts || all || certain || text && whole
+	if rising && whole && 1 < len(numbers) && len(numbers) < len(first) {
+		signs++
+	}
+	is = counts || all || certain || text && whole || likely && signs > 1
+	return is, !is && likely && signs == 1
+}
+
+// recurs reports whether a column has text, and each of its values more than once.
+func (c fields) recurs() bool {
+	counts := make([]int, len(c.values))
+	for _, code := range c.codes {
+		counts[code]++
+	}
+	return c.numbers == nil && c.codes != nil && !slices.Contains(counts, 1)
+}
+
+// isFractional reports whether a column has text or no whole number.
+func (c fields) isFractional() bool {
+	return !slices.ContainsFunc(c.numbers, func(v float64) bool { return v == math.Trunc(v) })
 }
 
 // hasNumbers reports whether a field of the column is a number that does not stand for a missing value.
@@ -324,11 +388,13 @@ func (t *table) name(i int) string {
 // isIndex reports whether a column has no name, or one that pandas gives its index, and numbers the rows in any order.
 func (t *table) isIndex(i int) bool {
 	c := t.columns[i]
-	if t.header == nil || !slices.Contains([]string{"", "Unnamed: 0", "__index_level_0__"}, t.header[i]) || c.numbers == nil {
-		return false
-	}
-	seen := make(map[float64]bool, t.train)
-	for _, v := range c.numbers[:t.train] {
+	return t.header != nil && slices.Contains([]string{"", "Unnamed: 0", "__index_level_0__"}, t.header[i]) && c.numbers != nil && areIndices(c.numbers[:t.train])
+}
+
+// areIndices reports whether numbers are whole, different and not negative.
+func areIndices(numbers []float64) bool {
+	seen := make(map[float64]bool, len(numbers))
+	for _, v := range numbers {
 		if v != math.Trunc(v) || v < 0 || seen[v] {
 			return false
 		}
@@ -340,10 +406,15 @@ func (t *table) isIndex(i int) bool {
 // isBlank reports whether all fields of a column are empty, as behind a separator that ends each line.
 func (c fields) isBlank() bool { return len(c.values) == 1 && c.values[0] == "" }
 
+// isBits reports whether all fields of a column are 0 or 1, and both occur.
+func (c fields) isBits() bool {
+	return slices.Contains(c.numbers, 0) && slices.Contains(c.numbers, 1) && !slices.ContainsFunc(c.numbers, func(v float64) bool { return v != 0 && v != 1 })
+}
+
 // given is a kind of column that a Spec sets.
 type given struct {
 	kind   ColumnKind
-	ranges int
+	ranges int // 0 if the Spec gives no number
 }
 
 // parseColumns returns the kinds in a list NAME=KIND,NAME=KIND. Names may contain commas and equals signs.
@@ -375,7 +446,7 @@ func parseColumn(text string) (name string, of given, is bool) {
 	text = strings.TrimSpace(text)
 	cut := max(0, strings.LastIndex(text, "="))
 	kind, number, ranged := strings.Cut(strings.TrimPrefix(text[cut:], "="), ":")
-	of = given{kind: ColumnKind(kind), ranges: usualRanges}
+	of = given{kind: ColumnKind(kind)}
 	var err error
 	if ranged {
 		of.ranges, err = strconv.Atoi(number)
@@ -398,7 +469,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		case is:
 		case t.isIndex(i), t.header != nil && t.header[i] == "" && c.isBlank():
 			of.kind = SkippedColumn
-		case s.LabelFile == "" && isLabel(name):
+		case isLabel(name):
 			of.kind = LabelColumn
 		case c.digits > 1 && c.zero:
 			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")
@@ -406,7 +477,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
 			of.kind = CategoricalColumn
-		case c.numbers == nil && len(c.trained(t.train)) == 2, c.numbers != nil && len(c.values) == 2 && slices.Max(c.numbers) == 1 && slices.Min(c.numbers) == 0:
+		case c.numbers == nil && len(c.trained(t.train)) == 2, c.isBits():
 			of.kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
 			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
@@ -497,6 +568,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	var data rows
 	var units [][]float64
 	var point, comma string // the first numbers with a decimal point and a decimal comma
+	var grouped string      // the first column whose commas may separate thousands
+	decimal := false        // whether a comma of the table cannot separate thousands
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && c.Kind != SkippedColumn {
@@ -506,7 +579,10 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)
 		}
 		if c.Kind == RealColumn {
-			point, comma = cmp.Or(point, of.point), cmp.Or(comma, of.comma)
+			point, comma, decimal = cmp.Or(point, of.point), cmp.Or(comma, of.comma), decimal || of.decimal
+			if of.comma != "" && of.plain { // decimals of a fixed number of digits would all have a comma
+				grouped = cmp.Or(grouped, fmt.Sprintf("column %q: the comma of %s", c.Name, of.comma))
+			}
 		}
 		if point != "" && comma != "" {
 			return train, test, fmt.Errorf("some numbers have a point (%s) and some a comma (%s): remove the points or commas that separate thousands, and write all decimals with a point", point, comma)
@@ -528,7 +604,13 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 		}
 		units = append(units, made...)
+		for range made {
+			data.marks = append(data.marks, c.Values != nil)
+		}
 		of.numbers, of.codes = nil, nil // to free memory
+	}
+	if grouped != "" && !decimal {
+		return train, test, fmt.Errorf("%s may separate thousands: write the numbers without separators of thousands, and decimals with a point", grouped)
 	}
 	if len(units) == 0 {
 		return train, test, errors.New("the table has no column that is neither skipped nor a label")
@@ -543,7 +625,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			numbers = append(numbers, of[r])
 		}
 	}
-	train, test = data, rows{shape: data.shape, columns: data.columns}
+	train, test = data, rows{shape: data.shape, columns: data.columns, marks: data.marks}
 	cut := t.train * len(units)
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if len(test.numbers) == 0 {
@@ -599,7 +681,12 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		c.First = units
 		values := of.trained(t.train)
 		if c.Kind == BinaryColumn && of.numbers != nil {
-			values = of.values // 0 and 1, although the training rows may lack one of them
+			values = nil // 0 and 1, although the training rows may lack one of them
+			for _, value := range of.values {
+				if indexOf(values, value) < 0 {
+					values = append(values, value)
+				}
+			}
 		}
 		switch {
 		case c.Kind == SkippedColumn:
@@ -659,6 +746,9 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 	place := func(r int) int { return places[c.codes[r]] }
 	n := len(c.codes)
 	if of.Kind == RealColumn {
+		if r := slices.IndexFunc(c.numbers, func(v float64) bool { return math.IsInf(v, 0) }); r >= 0 {
+			return nil, fmt.Errorf("%s has %v, which is not finite: correct it, or leave out the row", rowOf(r, train), c.numbers[r])
+		}
 		n = len(c.numbers)
 		place = func(r int) int {
 			if name, is := c.ranges[r]; is {
@@ -693,9 +783,21 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 func (c fields) placesIn(values []string) []int {
 	places := make([]int, len(c.values))
 	for i, value := range c.values {
-		places[i] = slices.Index(values, value)
+		places[i] = indexOf(values, value)
 	}
 	return places
+}
+
+// indexOf returns the index of a value, or of the same number written in another way, or −1.
+func indexOf(values []string, value string) int {
+	if i := slices.Index(values, value); i >= 0 {
+		return i
+	}
+	v, err := strconv.ParseFloat(value, 64)
+	return slices.IndexFunc(values, func(other string) bool {
+		w, errOther := strconv.ParseFloat(other, 64)
+		return err == nil && errOther == nil && v == w
+	})
 }
 
 // labels returns the classes of a column: for text, the indices in values; otherwise, whole numbers.

@@ -103,6 +103,19 @@ func TestKindsOfColumnsWithOddNames(t *testing.T) {
 	}
 }
 
+// A column named label or class is no input where a file has the labels: it is refused unless its kind is given.
+func TestLabelColumnBesideALabelFile(t *testing.T) {
+	for _, name := range []string{"label", "Class"} {
+		of := Spec{Name: written(t, "rows.csv", "x,"+name+"\n1,0\n0,1\n1,1\n"), LabelFile: written(t, "labels.txt", "0\n1\n1\n"), Validation: new(0)}
+		_, err := of.Open()
+		wantError(t, err, "the rows have labels in their own file", "skip their column")
+		of.Columns = name + "=skip"
+		if set := opened(t, of); set.Shape().Units() != 1 || set.Classes() != 2 {
+			t.Errorf("%v with %d classes", set.Shape(), set.Classes())
+		}
+	}
+}
+
 // A column whose largest number is common has a single range, and a notice says how to keep its other numbers.
 func TestNoticeOfASingleRange(t *testing.T) {
 	text := "sex,town\n"
@@ -131,6 +144,30 @@ func TestValuesOfTheTestRowsAlone(t *testing.T) {
 			wantError(t, err, says)
 		} else if err != nil || set.Shape() != (Shape{1, 2}) {
 			t.Errorf("%s: %v, %v", row, set, err)
+		}
+	}
+}
+
+// The same number in another file may be written in another way.
+func TestNumbersWrittenInAnotherWay(t *testing.T) {
+	text := "size,bit,town\n3,0,a\n1,1,b\n3,1,c\n2,0,a\n"
+	other := strings.NewReplacer("0,", "0.0,", "1,", "1.0,", "2,", "2e0,", "3,", "3.0,").Replace(text)
+	path := written(t, "rows.csv", text)
+	for _, columns := range []string{"size=categorical", "size=categorical,bit=binary", "size=binary,bit=categorical"} {
+		if strings.HasPrefix(columns, "size=binary") {
+			text, other = strings.ReplaceAll(text, "2,", "1,"), strings.ReplaceAll(other, "2e0,", "1.0,")
+			path = written(t, "rows.csv", text)
+		}
+		set := opened(t, Spec{Name: path, Test: written(t, "test.csv", other), Columns: columns, Validation: new(0)})
+		if !slices.Equal(set.Test().Values, set.Train().Values) {
+			t.Errorf("%s: the test rows are %v, want %v", columns, set.Test().Values, set.Train().Values)
+		}
+		if bit := set.Columns()[1]; columns == "size=categorical" && bit.Kind != BinaryColumn {
+			t.Errorf("%v", bit)
+		}
+		rows, err := set.ReadRows(written(t, "other.csv", other))
+		if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
+			t.Errorf("%s: the rows are %v, %v, want %v", columns, rows.Values, err, set.Train().Values)
 		}
 	}
 }
@@ -211,6 +248,11 @@ func TestMissingValuesAreRefused(t *testing.T) {
 		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
 		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
 		"a;b\n1,5;0\n1;NA\n":    {"line 3", `column "b"`},
+		"1\t\t0\n1\t0\t1\n":     {"line 1", `column "2"`},
+		"1\t0\t1\n\t0\t1\n":     {"line 2", `column "1"`},
+		"1\t0\t1\n1\t0\t\n":     {"line 2", `column "3"`},
+		"x\n1\n\n3\n4\n\n5\n":   {"line 3", `column "x"`, `missing value ("")`},
+		"1\n0\r\n\n1\n":         {"line 3", `column "1"`, `missing value ("")`},
 		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
@@ -235,8 +277,22 @@ func TestMissingValuesAreRefused(t *testing.T) {
 	if strings.Contains(err.Error(), "rows.csv") {
 		t.Errorf("the error for rows of a program is %v", err)
 	}
+	for _, text := range []string{"# rows\n\nx\n1\n0\n1\n\n", "\n1\n0\n1\n\n\n", "x,y\n1,0\n\n0,1\n"} {
+		opened(t, Spec{Name: written(t, "rows.csv", text), Validation: new(0)})
+	}
 	if set := opened(t, Spec{Name: written(t, "rows.csv", "a,b\n1,\n0,2\n1,3\n"), Columns: "b=skip"}); set.Shape() != (Shape{1, 1}) {
 		t.Errorf("without the column of missing values: %v", set)
+	}
+}
+
+// Infinite numbers, and numbers that are too large for a float64, are refused, divided into ranges or not.
+func TestInfiniteNumbersAreRefused(t *testing.T) {
+	for _, number := range []string{"inf", "-inf", "1e400", "-1e400"} {
+		for _, of := range []Spec{{Binarization: Real}, {Columns: "x=real:2"}} {
+			of.Name = written(t, "rows.csv", "x,y\n1,0\n2,1\n3,0\n"+number+",1\n")
+			_, err := of.Open()
+			wantError(t, err, "row 4", `column "x"`, "Inf", "not finite")
+		}
 	}
 }
 
@@ -300,6 +356,21 @@ func TestLargestGivesTheScale(t *testing.T) {
 	wantError(t, err, "shape = 3x3 has 9 values")
 	_, err = Spec{Name: "3by3", Largest: 2}.Open()
 	wantError(t, err, "a file of your own")
+}
+
+// Largest divides numbers, and not the units that mark a value or range of a column.
+func TestLargestLeavesCategories(t *testing.T) {
+	path := written(t, "pixels.csv", "device,on,p\nA,no,0\nB,yes,1\nC,no,16\nA,yes,4\n")
+	for _, shape := range []string{"", "1x5"} {
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Largest: 16, Shape: shape, Binarization: Real, Validation: new(0)})
+		if got, want := set.Train().Reals[5:10], []float32{0, 1, 0, 1, 0.0625}; !slices.Equal(got, want) {
+			t.Errorf("shape %q: the second row is %v, want %v", shape, got, want)
+		}
+	}
+	set := opened(t, Spec{Name: path, Largest: 16, Validation: new(0)})
+	if row := set.Train().Floats(0)[0]; row[0]+row[1]+row[2] != 1 || row[4]+row[5]+row[6]+row[7] != 1 {
+		t.Errorf("with ranges, the first row is %v", row)
+	}
 }
 
 // Grey images stay grey levels if --columns only names the column of their classes.
@@ -391,6 +462,26 @@ func TestDecimalPointsAndCommas(t *testing.T) {
 	opened(t, Spec{Name: written(t, "skipped.csv", "day;b\n1.5;0,5\n2.5;1\n3.5;0\n"), Columns: "day=skip", Binarization: Real, Validation: new(0)})
 }
 
+// Commas that may separate thousands are refused, unless all numbers of the column have three decimals or another
+// number of the table has a comma that must be decimal.
+func TestThousandsSeparators(t *testing.T) {
+	for _, separator := range []string{"\t", ";", "|"} {
+		text := strings.ReplaceAll("price;size\n1,234;1\n999;2\n12,500;3\n56,188;4\n850;2\n3,400;1\n", ";", separator)
+		_, err := Spec{Name: written(t, "prices.csv", text), Binarization: Real}.Open()
+		wantError(t, err, `column "price": the comma of "1,234" on line 2 may separate thousands`, "decimals with a point")
+	}
+	for name, text := range map[string]string{
+		"three decimals": "price;size\n1,234;1\n5,678;2\n12,500;3\n",
+		"below 1":        "price;size\n1,234;1\n0,678;2\n12;3\n",
+		"one decimal":    "price;size\n1,234;1\n6,5;2\n12;3\n",
+		"another column": "price;size\n1,234;1,5\n999;2\n12,500;3\n",
+	} {
+		if _, err := (Spec{Name: written(t, "prices.csv", text), Binarization: Real, Validation: new(0)}).Open(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A header of the second file is no row, though the first file has none.
 func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	train := written(t, "train.csv", "0.5,1\n0.25,2\n0.75,3\n")
@@ -455,6 +546,13 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 			t.Errorf("%s: %v, %d rows, %d classes; want %d units, 12 rows, %d classes", name, set.Shape(), rows, set.Classes(), of.units, of.classes)
 		}
 	}
+	for _, row := range []string{"%[1]d,1,,\n", "a%[1]d,%[2]d,,\n", "a%[1]d,b,,\n"} {
+		path := tableOf(t, "x,y,,\n", row)
+		set := opened(t, Spec{Name: path, Test: twin(t, path), Columns: "y=categorical", Validation: new(0)})
+		if rows := set.Train().Rows; rows != 12 || set.Columns()[2].Kind != SkippedColumn || set.Columns()[3].Kind != SkippedColumn {
+			t.Errorf("with empty columns at the end, %d rows of %v", rows, set.Columns())
+		}
+	}
 	_, err := Spec{Name: tableOf(t, "x,x,y\n", "%[1]d,0,1\n")}.Open()
 	wantError(t, err, `two columns "x"`)
 	set := opened(t, Spec{Name: tableOf(t, ",0,1,2\n", "%[2]d,%[1]d,1,0\n"), Columns: "1=skip", Validation: new(0)})
@@ -469,6 +567,43 @@ func TestFirstRowsThatMustBeHeaders(t *testing.T) {
 	wantError(t, err, `line 1, column "3": a missing value ("n/a")`)
 	if unknown := opened(t, Spec{Name: tableOf(t, "a,1,Y\n", "b%[1]d,2,?\n"), Columns: "3=skip,2=skip", Validation: new(0)}); unknown.Train().Rows+unknown.Test().Rows != 13 {
 		t.Errorf("%v", unknown)
+	}
+}
+
+// A first row that may be a header or a row is refused unless there are two signs that it is a header. The Spec may
+// name a column by its number to say that the file has no header.
+func TestFirstRowsThatMayBeHeaders(t *testing.T) {
+	const header, row, refused = "header", "row", "refused"
+	for name, of := range map[string]struct{ first, rest, columns, want string }{
+		"points of pandas":              {"0,1", "0.5,1.5\n2.5,-0.25\n0.25,1.75\n", "", header},
+		"texts below numbers":           {"0,1", "a,x\nb,y\na,y\n", "", header},
+		"points and classes":            {"0,1", "0.5,1\n2.5,0\n0.25,1\n", "", refused},
+		"points from 0 on":              {"0,1", "0.5,0.5\n1,0\n1.5,0.5\n", "", row},
+		"whole numbers":                 {"0,1", "3,4\n2,7\n4,9\n", "", row},
+		"a series of pandas":            {",0", "0,1.5\n1,2.5\n2,0.5\n", "", header},
+		"a missing value":               {",0", "0.5,1\n2.5,0\n0.25,1\n", "", refused},
+		"countries that recur":          {"country,2019,2020", "Peru,17,18\nChile,13,14\nPeru,12,19\nChile,11,16\n", "", header},
+		"countries":                     {"country,2019,2020", "Peru,17,18\nChile,13,14\nCuba,12,19\n", "", refused},
+		"a country, by number":          {"Iran,2019,2020", "Peru,17,18\nChile,13,14\nCuba,12,19\n", "1=skip", row},
+		"a name that is a value":        {"smoker,sex,Urban", "no,f,Urban\nyes,m,Rural\nno,m,Rural\nyes,f,Urban\n", "", header},
+		"a name that may be a value":    {"smoker,Urban", "no,Urban\nyes,Rural\nno,Rural\nyes,Urban\n", "", refused},
+		"a rare value above a fraction": {"maybe,1.5", "no,2.5\nyes,3\nno,1\nyes,2\n", "", row},
+		"a rare value beside a number":  {"maybe,4", "no,2\nyes,4\nno,1\nyes,2\n", "", row},
+	} {
+		set, err := Spec{Name: written(t, "rows.csv", of.first+"\n"+of.rest), Columns: of.columns, Binarization: Real, Validation: new(0)}.Open()
+		got := refused
+		if err == nil {
+			got = header
+			if set.Train().Rows+set.Test().Rows > strings.Count(of.rest, "\n") {
+				got = row
+			}
+		}
+		if got != of.want {
+			t.Errorf("%s: the first row is %s, want %s, %v", name, got, of.want, err)
+		}
+		if of.want == refused && of.first[0] != ',' {
+			wantError(t, err, "line 1", "may be a header or a row", "write a line of names above it")
+		}
 	}
 }
 
@@ -529,6 +664,20 @@ func TestRowsThatLookLikeComments(t *testing.T) {
 		_, err := Spec{Name: written(t, "latin.csv", text)}.Open()
 		wantError(t, err, says)
 	}
+}
+
+// Long comments before the first line, and rows of LIBSVM without features, leave the separator as it is.
+func TestSeparatorsBelowTheStart(t *testing.T) {
+	comments := strings.Repeat("# a comment, of some length\n", 1000)
+	set := opened(t, Spec{Name: written(t, "rows.tsv", comments+"x\ty\n1\t0\n0\t1\n"), Validation: new(0)})
+	if len(set.Columns()) != 2 {
+		t.Errorf("columns %v", set.Columns())
+	}
+	for _, text := range []string{"1\n0 3:1\n1 2:1\n", "1\n0\n0 3:1 4:2\n", "1 1:1 2:1\n0\n"} {
+		_, err := Spec{Name: written(t, "sparse.txt", text)}.Open()
+		wantError(t, err, "LIBSVM")
+	}
+	opened(t, Spec{Name: written(t, "times.csv", "time\n2020-01-01 12:30\n2020-01-02 13:30\n2020-01-01 12:30\n"), Validation: new(0)})
 }
 
 // animals writes pictures into folders of these names.

@@ -7,7 +7,7 @@ import (
 )
 
 // readText reads text of 0 and 1 with one row per line and values separated by spaces or commas. A line ends with
-// a line feed, a carriage return, or both. Empty lines are skipped. Errors name the line.
+// a line feed, a carriage return, or both. Empty lines are skipped unless rows have one value. Errors name the line.
 func readText(r io.Reader) (rows, error) {
 	p := textParser{line: 1}
 	buffer := make([]byte, 1<<16)
@@ -48,6 +48,8 @@ type textParser struct {
 	column int  // values of this row so far
 	value  bool // the last byte was a value
 	comma  bool // a comma waits for its value
+	tab    bool // a tab waits for its value
+	empty  bool // an empty line follows a row of one value
 	cr     bool // the last byte was a carriage return, which ended a line
 }
 
@@ -56,13 +58,21 @@ func (p *textParser) next(b byte) error {
 	p.cr = b == '\r'
 	switch b {
 	case '0', '1':
+		if p.empty {
+			return fmt.Errorf("it follows an empty line; %w", errNotBits)
+		}
 		if p.value {
 			return fmt.Errorf("value %d is longer than one digit; %w", p.column, errNotBits)
 		}
 		p.values = append(p.values, 255*(b-'0'))
 		p.column++
-		p.value, p.comma = true, false
-	case ' ', '\t':
+		p.value, p.comma, p.tab = true, false, false
+	case '\t':
+		if p.tab || p.column == 0 {
+			return fmt.Errorf("no value before a tab, after %d values; %w", p.column, errNotBits)
+		}
+		p.value, p.tab = false, true
+	case ' ':
 		p.value = false
 	case ',':
 		if p.comma || p.column == 0 {
@@ -87,6 +97,10 @@ func (p *textParser) endRow() error {
 	if p.comma {
 		return fmt.Errorf("no value after the last comma, after %d values; %w", p.column, errNotBits)
 	}
+	if p.tab {
+		return fmt.Errorf("no value after the last tab, after %d values; %w", p.column, errNotBits)
+	}
+	p.empty = p.empty || p.column == 0 && p.width == 1
 	if p.width == 0 {
 		p.width = p.column
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // unread lists the formats that are recognised by their first bytes but cannot be read, and what to do instead.
@@ -32,11 +33,19 @@ var unread = []struct{ start, name, remedy string }{
 	{"MM\x00*", "a TIFF picture", "save pictures as PNG, and name their folder"},
 	{"SQLite format 3", "an SQLite database", `export its table, for example with pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
-	{"<", "an HTML or XML page, perhaps a server's answer instead of the data", "open it to see the answer, and download the data again"},
+	{"<!", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False)`},
 	{"@relation", "a Weka file (ARFF)", arffRemedy}, {"@RELATION", "a Weka file (ARFF)", arffRemedy},
 	{"sep=", "text whose first line tells Excel the separator", "remove the line sep="},
 	{storedMagic, "a data set that Save wrote", "open it with dataset.Load"},
+}
+
+// lettered lists the magics of binary files that may also begin a header of text, such as BMI.
+var lettered = []string{"BZh", "Rar!", "PAR1", "ARROW1", "FEA1", "GIF8", "BM"}
+
+// hasMagic reports whether the first bytes of a file show the format that begins with magic.
+func hasMagic(start []byte, magic string) bool {
+	return bytes.HasPrefix(start, []byte(magic)) && !(slices.Contains(lettered, magic) && isText(start))
 }
 
 const (
@@ -47,6 +56,8 @@ const (
 	featherRemedy = `convert it, for example with pandas.read_feather(FILE).to_csv("rows.csv", index=False)`
 	excelName     = "an Excel file"
 	excelRemedy   = `save the sheet as CSV, for example with pandas.read_excel(FILE).to_csv("rows.csv", index=False)`
+	pageName      = "an HTML or XML page, perhaps a server's answer instead of the data"
+	pageRemedy    = "open it to see the answer, and download the data again"
 	arffRemedy    = `convert it, for example with pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`
 )
 
@@ -62,7 +73,7 @@ func unreadError(name, remedy string) error {
 // checkRead returns an error for a file whose first bytes show one of the formats in unread.
 func checkRead(start []byte) error {
 	for _, format := range unread {
-		if bytes.HasPrefix(start, []byte(format.start)) {
+		if hasMagic(start, format.start) {
 			return unreadError(format.name, format.remedy)
 		}
 	}

@@ -29,8 +29,9 @@ the half that does better on the validation rows for twice as many, and so on, u
 left. All runs together train for at most the given number of epochs.
 
 The file of a sweep lists the candidates (see helmholtz sweep). For the file of an
-experiment, they are 0.1, 0.3, 1 and 3 times its learning rate, each with 1/4, 1 and 4
-times its damping. The number of epochs in the file has no effect.
+experiment, they are 0.1, 0.3, 1 and 3 times its learning rate and, where damping has an
+effect, each of these with 1/4, 1 and 4 times its damping. The number of epochs in the file
+has no effect.
 
 Candidates continue their runs from rung to rung. With a schedule that depends on the
 number of epochs, such as cosine, each rung trains them from the start, within the budget.
