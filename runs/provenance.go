@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
@@ -33,6 +34,14 @@ type Provenance struct {
 	Device         string    `json:"device,omitempty"`
 	Fingerprint    string    `json:"fingerprint"` // SHA-256 of the data
 	Baseline       *Baseline `json:"baseline,omitempty"`
+}
+
+// Hardware names the GPU that trained, or the processor and its instruction set.
+func (p Provenance) Hardware() string {
+	if p.Backend != "" && p.Backend != "cpu" {
+		return p.Device
+	}
+	return strings.TrimSpace(p.Processor) + ", " + p.InstructionSet
 }
 
 // A DeviceLearner is a Learner that reports the device it computes on.

@@ -40,3 +40,13 @@ func FuzzProvenance(f *testing.F) {
 		}
 	})
 }
+
+// A session is named after the device that computed, on a GPU too.
+func TestHardwareIsWhatComputed(t *testing.T) {
+	p := Provenance{Processor: "A processor ", InstructionSet: "avx512", Device: "CPU, avx512, 2 threads"}
+	for backend, want := range map[string]string{"": "A processor, avx512", "cpu": "A processor, avx512", "cuda": p.Device} {
+		if p.Backend = backend; p.Hardware() != want {
+			t.Errorf("with the backend %q, the hardware is %q", backend, p.Hardware())
+		}
+	}
+}

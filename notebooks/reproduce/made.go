@@ -175,11 +175,7 @@ func (w *Work) account() error {
 		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, diverged != nil, h.Fingerprint, runs.Checksum(snapshot.Tensors)})
 		for _, s := range sessions {
 			versions = append(versions, s.Version)
-			computes := fmt.Sprintf("%s, %s", strings.TrimSpace(s.Processor), s.InstructionSet)
-			if s.Backend != "" && s.Backend != "cpu" {
-				computes = s.Device
-			}
-			hardware = append(hardware, computes)
+			hardware = append(hardware, s.Hardware())
 		}
 	}
 	w.made.Version, w.made.Hardware, w.made.Arithmetic, w.data = distinct(versions), distinct(hardware), distinct(arithmetic), distinct(data)

@@ -174,7 +174,7 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 		return card, err
 	}
 	for _, s := range sessions {
-		card.Processors = added(card.Processors, s.Processor+", "+s.InstructionSet)
+		card.Processors = added(card.Processors, s.Hardware())
 		card.Versions = added(card.Versions, s.Version)
 	}
 	files := map[string][]byte{}
