@@ -40,6 +40,7 @@ type plan struct {
 	until    float64          // part of the epochs of a longer run after which this run ends; 0 for all
 	lastKept int              // number of last epochs that are all kept, together with the first
 	measured []hm.Measurement // during training
+	steps    int              // number of steps between records of single steps; 0 for none
 	from     *plan            // the plan from whose end it starts
 	best     bool             // whether its best epoch counts
 	float32  bool             // whether fixed point is not used even if it is exact
@@ -57,7 +58,7 @@ var kept = []int{50, 100, 200, 500, 1000, 1500}
 func (p plan) at(s reproduce.Scale) reproduce.Training {
 	e := hm.Experiment{
 		Data: runs.Data{Dataset: p.data}, Machine: p.machine.Spec(), Method: p.method.Spec(),
-		Budget: runs.Budget{Epochs: p.epochs(s), Seed: 1}, Measurements: p.measured,
+		Budget: runs.Budget{Epochs: p.epochs(s), Seed: 1, RecordSteps: p.steps}, Measurements: p.measured,
 	}
 	e.Method.Arithmetic = p.arithmetic()
 	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds, Arithmetic: e.Method.Arithmetic.String()}
