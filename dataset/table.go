@@ -232,10 +232,12 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		if c.comma == "" {
 			c.comma = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
-	case t.commas && c.point == "" && strings.Contains(field, "."):
-		c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+	case t.commas:
+		c.plain = true
+		if c.point == "" && strings.Contains(field, ".") {
+			c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+		}
 	}
-	c.plain = c.plain || t.commas && is && !strings.Contains(field, ",")
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
 	}
