@@ -113,22 +113,18 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	p := dataset.Inpainting{
-		Originals: m.sheet(data.Rows, original.At),
-		Corrupted: m.sheet(data.Rows, func(k int) float64 {
-			if !known[k%units] {
-				return 0.5
-			}
-			return original.At(k)
-		}),
-	}
-	for chain := range chains {
-		p.Images = append(p.Images, m.sheet(data.Rows, func(k int) float64 {
-			index := (k/units*chains+chain)*units + k%units
+	filled := func(missing func(k int) float64) dataset.Sheet {
+		return m.sheet(data.Rows, func(k int) float64 {
 			if known[k%units] {
-				return visible(draws, index)
+				return original.At(k)
 			}
-			return float64(draws.Means[0][index])
+			return missing(k)
+		})
+	}
+	p := dataset.Inpainting{Originals: filled(original.At), Corrupted: filled(func(int) float64 { return 0.5 })}
+	for chain := range chains {
+		p.Images = append(p.Images, filled(func(k int) float64 {
+			return float64(draws.Means[0][(k/units*chains+chain)*units+k%units])
 		}))
 	}
 	return p, nil

@@ -214,3 +214,20 @@ func TestChainsThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
+
+// TestInpaintKeepsKnownGrayLevels checks that images show a known pixel as the data have it, not as the state drawn
+// for it.
+func TestInpaintKeepsKnownGrayLevels(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	rows := dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 1, Values: []uint8{51, 204, 0, 255}}
+	p, err := m.Inpaint(t.Context(), rows, dataset.Mask{false, false, true, true}, 5, Chain{Sweeps: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for chain, images := range p.Images {
+		if diff := cmp.Diff([]float64{0.2, 0.8}, images.Values[0][:2]); diff != "" {
+			t.Errorf("known pixels of chain %d (-data +image):\n%s", chain, diff)
+		}
+	}
+}
