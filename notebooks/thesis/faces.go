@@ -274,15 +274,14 @@ var largeFaces = plan{
 }
 
 func makeFig39(w *work) {
-	of := w.trained(largeFaces.name, "BiHM")
-	model := of[0].model
+	of := w.trained(largeFaces.name, "BiHM")[0]
 	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
-	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations; %s", chain.Sweeps, standIn), plotting.Samples(must(model.Gibbs(w.ctx, 12, chain, w.Progress))))
-	set := w.dataset(of[0])
+	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations, %s", chain.Sweeps, trainedFor(of)), plotting.Samples(must(of.model.Gibbs(w.ctx, 12, chain, w.Progress))))
+	set := w.dataset(of)
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
-	filled := must(model.Inpaint(w.ctx, model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
+	filled := must(of.model.Inpaint(w.ctx, of.model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
 	w.Judge("(shown) Faces are recognisable.", nil, "the figures are there to be looked at")
-	w.draw("inpainting", "Left halves of test rows drawn anew from p*; "+standIn, plotting.Inpainting(filled))
+	w.draw("inpainting", "Left halves of test rows drawn anew from p*, "+trainedFor(of), plotting.Inpainting(filled))
 }
 
 func askRising(c *comparison, j *judgement) {
@@ -297,5 +296,10 @@ func askRising(c *comparison, j *judgement) {
 func drawLargeFaces(c *comparison) {
 	of := c.of("BiHM")[0]
 	c.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, of.history))
-	c.drawDreams("samples", "Means of 100 dreams; "+standIn, of)
+	c.drawDreams("samples", "Means of 100 dreams, "+trainedFor(of), of)
+}
+
+// trainedFor ends a caption with the length of a training. TFD has some 1,000 steps in an epoch, its stand-in 4.
+func trainedFor(of trained) string {
+	return fmt.Sprintf("after %s steps (%d epochs); %s", thousands(of.last().Step), of.last().Epoch, standIn)
 }
