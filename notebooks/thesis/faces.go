@@ -295,7 +295,9 @@ func askRising(c *comparison, j *judgement) {
 
 func drawLargeFaces(c *comparison) {
 	of := c.of("BiHM")[0]
-	c.draw("log-p-star", "log p and log p* of test rows along training; "+standIn, plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, of.history))
+	later := of.history
+	later.Epochs = later.Epochs[len(later.Epochs)/4:]
+	c.draw("log-p-star", fmt.Sprintf("log p and log p* of test rows from epoch %d on; %s", later.Epochs[0].Epoch, standIn), plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, later))
 	c.drawDreams("samples", "Means of 100 dreams, "+trainedFor(of), of)
 }
 
