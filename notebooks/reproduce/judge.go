@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -198,11 +197,8 @@ func (v Value) error() float64 {
 	return 0
 }
 
-// The reasons why numbers get no verdict, or cannot be recomputed.
-const (
-	shorter = "shorter than published"
-	typed   = "not recomputable: typed by hand, with fewer digits than were measured"
-)
+// shorter is the reason why a number gets no verdict after a shorter training.
+const shorter = "shorter than published"
 
 // elsewhere returns why the number gets no verdict at a scale, or "" if it gets one. reason is the reason
 // that the measurement itself gave, or "".
@@ -238,7 +234,7 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 			*from = to
 		}
 	}
-	m.Values, m.Beside, m.Judged = slices.Clone(m.Values), slices.Clone(m.Beside), slices.Clone(m.Judged)
+	m.Values, m.Judged = slices.Clone(m.Values), slices.Clone(m.Judged)
 	for i := range m.Values {
 		v := &m.Values[i]
 		n, has := e.Number(v.Of, v.Measure)
@@ -247,11 +243,6 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 			continue
 		}
 		change(n.String()+", elsewhere", &v.Elsewhere, n.elsewhere(m.Scale, v.Elsewhere))
-	}
-	for i := range m.Beside {
-		if v := &m.Beside[i]; v.By == "" && v.isTyped() {
-			change(v.Of+", by", &v.By, typed)
-		}
 	}
 	for i := range m.Judged {
 		j := &m.Judged[i]
@@ -268,9 +259,4 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 		}
 	}
 	return m, changed
-}
-
-// isTyped reports whether a person typed the value: a program writes all digits.
-func (v Value) isTyped() bool {
-	return len(strconv.FormatFloat(v.Ours, 'f', -1, 64)) < 8 && v.Ours != math.Trunc(v.Ours)
 }

@@ -42,7 +42,7 @@ func TestQuantitiesKeepTheirLimits(t *testing.T) {
 	}
 }
 
-// A verdict that was edited does not follow from its values, and a value that was typed is marked.
+// A verdict that was edited does not follow from its values.
 func TestRejudge(t *testing.T) {
 	on := []Quantity{Measured(-0.18, 0.11, "nats", "a over b").Over(0)}
 	e := Entry{Result: Result{Numbers: []Number{{Of: "a", Measure: "log p"}, {Of: "a", Measure: "ratio"}}}}
@@ -52,18 +52,17 @@ func TestRejudge(t *testing.T) {
 	m := Made{
 		Scale:  Laptop,
 		Values: []Value{{Of: "a", Measure: "log p", Ours: -1.5}, {Of: "a", Measure: "ratio", Elsewhere: shorter}},
-		Beside: []Value{{Of: "b", Ours: 4.239}, {Of: "c", Ours: 4.2390000001}, {Of: "d", Ours: 4.239, By: "1,000 samples"}},
 		Judged: []Judged{
 			{Says: "edited", Verdict: Fails, On: on}, {Says: "right", Verdict: Open, On: on},
 			{Says: "shown", Verdict: Shown, Here: Holds, On: on}, {Says: "looked at", Verdict: Shown, On: on}, {Says: "not recorded", Verdict: Holds},
 		},
 	}
 	got, changed := e.Rejudge(m)
-	if len(changed) != 5 || got.Values[0].Elsewhere != shorter || got.Values[1].Elsewhere != "" || got.Beside[0].By != typed ||
+	if len(changed) != 4 || got.Values[0].Elsewhere != shorter || got.Values[1].Elsewhere != "" ||
 		got.Judged[0].Verdict != Open || got.Judged[2].Here != Open || got.Judged[3].Here != "" || got.Judged[4].Verdict != Holds {
 		t.Errorf("%q: %+v", changed, got)
 	}
-	if m.Judged[0].Verdict != Fails || m.Beside[0].By != "" {
+	if m.Judged[0].Verdict != Fails {
 		t.Errorf("the finding that is judged anew is itself changed: %+v", m)
 	}
 	if _, again := e.Rejudge(got); again != nil {

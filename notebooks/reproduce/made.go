@@ -86,7 +86,7 @@ type Figure struct {
 // Produce makes a result from its trained runs in the directory dir. It writes the findings to the
 // directory results, and returns them.
 func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made, error) {
-	w.entry, w.dir, w.figures = e, dir, filepath.Join(results, "figures")
+	w.entry, w.dir, w.drawn = e, dir, nil
 	w.made = Made{ID: e.ID, Scale: w.Scale, Made: time.Now().UTC().Truncate(time.Second), By: runs.Version()}
 	if err := w.account(); err != nil {
 		return w.made, err
@@ -94,7 +94,12 @@ func (e Entry) Produce(ctx context.Context, w *Work, dir, results string) (Made,
 	err := e.Make(ctx, w)
 	if diverged := new(Diverged); errors.As(err, &diverged) {
 		w.diverged(diverged)
-	} else if err != nil {
+		err = nil
+	}
+	if err == nil {
+		err = w.save(filepath.Join(results, "figures"))
+	}
+	if err != nil {
 		return w.made, fmt.Errorf("%s: %w", e.ID, err)
 	}
 	return w.made, e.write(results, w.made)

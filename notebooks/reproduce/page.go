@@ -167,11 +167,10 @@ const (
 	noRun         = "no run kept"
 )
 
-// lengths writes a table that counts the results made, by the kind of their length of training. The hours of
-// results that share all their trainings count once.
+// lengths writes a table that counts the results made, by the kind of their length of training.
 func (p *page) lengths(c Catalog, made map[string]Made) {
 	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", lessThanAsked, noRun}
-	entries, seconds, processors := map[string]int{}, map[string]map[float64]bool{}, map[string][]string{}
+	entries, seconds, processors := map[string]int{}, map[string]float64{}, map[string][]string{}
 	for e, m := range c.among(made) {
 		kind := e.length()
 		switch {
@@ -180,19 +179,13 @@ func (p *page) lengths(c Catalog, made map[string]Made) {
 		case e.shorter(m):
 			kind = lessThanAsked
 		}
-		if entries[kind]++; seconds[kind] == nil {
-			seconds[kind] = map[float64]bool{}
-		}
-		seconds[kind][m.Seconds] = true
+		entries[kind]++
+		seconds[kind] += m.Seconds
 		processors[kind] = append(processors[kind], strings.Split(m.Hardware, "; ")...)
 	}
-	t := runs.NewTable("lengths", "", runs.Column{Key: "length", Label: "length of training"}, runs.Column{Key: "results", Kind: runs.Integer}, runs.Column{Key: "hours"}, runs.Column{Key: "processors"})
+	t := runs.NewTable("lengths", "", runs.Column{Key: "length", Label: "length of training"}, runs.Column{Key: "results", Kind: runs.Integer}, runs.Column{Key: "hours", Label: "hours, what results share counted for each"}, runs.Column{Key: "processors"})
 	for _, kind := range kinds {
-		sum := 0.0
-		for s := range seconds[kind] {
-			sum += s
-		}
-		t.Add(kind, entries[kind], fmt.Sprintf("%.1f", sum/3600), distinct(processors[kind]))
+		t.Add(kind, entries[kind], fmt.Sprintf("%.1f", seconds[kind]/3600), distinct(processors[kind]))
 	}
 	p.table(t)
 }
@@ -512,7 +505,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 	if e.beyond() {
 		published = "published, or a goal"
 	}
-	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
+	if len(e.Numbers) > 0 && !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
 		published = "bound"
 	}
 	t := runs.NewTable("numbers", "", runs.Column{Key: "of"}, runs.Column{Key: "measure"},
@@ -542,7 +535,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 	for _, v := range m.Beside {
 		t.Add(v.Of, v.Measure, nil, v.Ours, v.uncertainty(), nil, nil, nil, v.Data, v.By)
 	}
-	return t
+	return t.WithoutMissing()
 }
 
 func (v Value) uncertainty() string {

@@ -122,7 +122,11 @@ func (j Job) check(run *runs.Run) error {
 		ours, theirs = j.Begin(e, "", 0), j.Begin(there, "", 0)
 	}
 	if ours.Hash() != theirs.Hash() {
-		return fmt.Errorf("it is another experiment (%s)", strings.Join(runs.Differences(ours, theirs), "; "))
+		differences := strings.Join(runs.Differences(ours, theirs), "; ")
+		if strings.HasPrefix(differences, `method.arithmetic is "fixed" there`) {
+			differences += "; --backend cpu computes in fixed point"
+		}
+		return fmt.Errorf("it is another experiment (%s)", differences)
 	}
 	if run == nil {
 		return nil

@@ -22,11 +22,11 @@ type Work struct {
 	Progress func(float64)
 	Sets     *runs.Sets
 
-	entry   Entry
-	dir     string // of the trainings
-	figures string // directory of the figures
-	data    string // of the trainings
-	made    Made
+	entry Entry
+	dir   string             // of the trainings
+	drawn []*plotting.Figure // the figures of made
+	data  string             // of the trainings
+	made  Made
 }
 
 // Training returns one of the result's trainings by name.
@@ -102,15 +102,21 @@ func fileName(text string) string {
 	}, text), "-")
 }
 
-// Figure saves a figure of the result, as PNG and as SVG, under a name that describes it.
-func (w *Work) Figure(name, caption string, f *plotting.Figure) error {
-	name = fmt.Sprintf("%s-%s.%s", fileName(w.entry.ID), fileName(name), w.Scale)
-	for _, ending := range []string{".png", ".svg"} {
-		if err := f.Save(filepath.Join(w.figures, name+ending)); err != nil {
-			return fmt.Errorf("%s: figure %s: %w", w.entry.ID, name, err)
+// Draw adds a figure of the result under a name that describes it.
+func (w *Work) Draw(name, caption string, f *plotting.Figure) {
+	name = fmt.Sprintf("%s-%s.%s.png", fileName(w.entry.ID), fileName(name), w.Scale)
+	w.made.Figures, w.drawn = append(w.made.Figures, Figure{name, caption}), append(w.drawn, f)
+}
+
+// save saves the figures of the result in a directory, as PNG and as SVG.
+func (w *Work) save(dir string) error {
+	for i, figure := range w.made.Figures {
+		for _, ending := range []string{".png", ".svg"} {
+			if err := w.drawn[i].Save(filepath.Join(dir, strings.TrimSuffix(figure.File, ".png")+ending)); err != nil {
+				return fmt.Errorf("figure %s: %w", figure.File, err)
+			}
 		}
 	}
-	w.made.Figures = append(w.made.Figures, Figure{name + ".png", caption})
 	return nil
 }
 

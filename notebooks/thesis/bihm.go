@@ -127,7 +127,7 @@ func makeFig35(w *work) {
 		}
 	}
 	w.judgeFull("The estimates meet.", j)
-	w.draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
+	w.Draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
 }
 
 func makeFig36(w *work) {
@@ -152,7 +152,7 @@ func makeFig36(w *work) {
 	}
 	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
 	w.judge("K_inner 1 converges fastest for the total of samples.", j)
-	w.draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
+	w.Draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
 }
 
 func makeText371(w *work) {
@@ -219,8 +219,8 @@ func makeFig37(w *work) {
 	j.add(exact(gap, "nats", "log p − log p* after %d epochs", len(epochs)).Within(0.5))
 	j.say("log Z² %.3f", last["log_z2"])
 	w.judgeFull("−2 log Z stays small, and log p* follows log p.", j)
-	w.draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history))
-	w.draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history))
+	w.Draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history).Title("BiHM, test rows"))
+	w.Draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history).Title("BiHM"))
 }
 
 func makeFig38(w *work) {
@@ -242,8 +242,8 @@ func makeFig38(w *work) {
 		j.undecided("too few epochs are measured for a correlation")
 	}
 	w.judgeFull("Both rise together, log p̃* below.", j)
-	w.draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
-		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history))
+	w.Draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
+		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history).Title("BiHM, validation rows"))
 }
 
 func compareConvergence(c *comparison) {
@@ -275,7 +275,7 @@ func compareConvergence(c *comparison) {
 	}
 	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
 	c.judge("All underestimate at small K, the BiHM least.", least)
-	c.draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
+	c.Draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
 		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }
 
@@ -298,10 +298,17 @@ func makeFig311(w *work) {
 	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
 	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
 	var j judgement
-	j.add(exact(math.Max(q, p)/math.Min(q, p), "", "larger over smaller sd of ln ω").Under(1.5))
+	ratio := math.Max(q, p) / math.Min(q, p)
+	se := ratio * math.Hypot(relativeErrorOfSD(weights.LogWeightsStar), relativeErrorOfSD(dreams.LogWeights))
+	j.add(reproduce.Measured(ratio, se, "", "larger over smaller sd of ln ω").Under(1.5))
 	j.say("q(h|x) %.3f, p(x,h) %.3f", q, p)
 	w.judgeFull("Both proposals are about equally good.", j)
-	w.draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
+	w.Draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
+}
+
+// relativeErrorOfSD returns the standard error of a standard deviation over it, by its fourth moment.
+func relativeErrorOfSD(values []float64) float64 {
+	return math.Sqrt((stat.ExKurtosis(values, nil) + 2) / float64(4*len(values)))
 }
 
 // oneWeightEach returns the importance weights of one sample of each test row, relative to the mean over more
@@ -332,8 +339,8 @@ func makeFig32(w *work) {
 	shown := w.few(100, 100, 10)
 	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
 	stars := w.samplesOfPStar(bihm, set.Shape(), w.few(1000, 200, 20), chain)
-	w.draw("p", "100 samples of p: means of the visible units", plotting.Samples(must(bihm.model.Means(w.ctx, shown))))
-	w.draw("p-star", fmt.Sprintf("The same after 10 Gibbs iterations on p*, %s candidates", thousands(chain.Candidates)),
+	w.Draw("p", fmt.Sprintf("%d samples of p: means of the visible units", shown), plotting.Samples(must(bihm.model.Means(w.ctx, shown))))
+	w.Draw("p-star", fmt.Sprintf("%d samples of p* after 10 Gibbs iterations, %s candidates; the chains begin at other samples of p", shown, thousands(chain.Candidates)),
 		plotting.Samples(dataset.Sheet{Shape: stars.Shape, Values: stars.Values[:shown]}))
 	many := must(bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100)))
 	rows := rowPixels(set.Train())
@@ -368,7 +375,7 @@ func makeFig31(w *work) {
 	var j judgement
 	restored(&j, filled, mask, set.Train())
 	w.lookAt("(shown) Completions are plausible, and differ between chains.", j)
-	w.draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
+	w.Draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
 // restored judges whether the means of chains restore hidden pixels better than the means of the training rows do.
@@ -446,7 +453,7 @@ func makeDescent(from, to int, judge func(*work, string, judgement), says string
 		for layer := from; layer <= to; layer++ {
 			columns = append(columns, ten(fmt.Sprintf("layer %d", layer), sheets[layer-1]))
 		}
-		w.draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", from, to), plotting.SideBySide(columns...))
+		w.Draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", from, to), plotting.SideBySide(columns...))
 	}
 }
 

@@ -209,5 +209,5 @@ func makeChorales(w *work) {
 	curve := func(p chorale) runs.History {
 		return reproduce.History(p.name, all[p.name].run, all[p.name].run.Epochs())
 	}
-	w.draw("curves", "−log p per step of training sequences (solid) and validation sequences (dashed), by 10 particles, by epochs", plotting.Curves(curve(choralesLateral), curve(choralesLateralAdam), curve(choralesNatural), curve(choralesAdam)))
+	w.Draw("curves", "−log p per step of training sequences (solid) and validation sequences (dashed), by 10 particles, by epochs", plotting.Curves(curve(choralesLateral), curve(choralesLateralAdam), curve(choralesNatural), curve(choralesAdam)))
 }

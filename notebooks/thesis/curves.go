@@ -55,7 +55,7 @@ func after(epoch int) func(trained) float64 {
 func end(t trained) float64 { return after(math.MaxInt)(t) }
 
 // at interpolates between the ends of two epochs, as figures do. Otherwise a method with longer epochs would be
-// read at an older epoch.
+// read at an older epoch. After its last epoch a curve keeps its last value.
 func at(seconds float64) func(trained) float64 {
 	const rounding = 1 + 1e-9 // an epoch that ends exactly at these seconds counts, whatever the last bit
 	return func(t trained) float64 {

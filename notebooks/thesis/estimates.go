@@ -102,7 +102,7 @@ func makeEstimates(w *work) {
 			}
 			w.Beside(at, "log p", reproduce.Value{Ours: e.Exact, SE: &e.ExactSE, Seeds: 1, By: fmt.Sprintf("exact; energy of long chains %+.2f nats, drifts away: %v", e.Change, e.Away)})
 		}
-		w.draw(name, fmt.Sprintf("%v: estimates of log p less the exact one, by epoch", run.Experiment()),
+		w.Draw(name, fmt.Sprintf("%v: estimates of log p less the exact one, by epoch", run.Experiment()),
 			plotting.Measurements(plotting.Axis{Label: "epoch", Logarithmic: true}, plotting.Axis{Label: "estimate less exact log p (nats)"},
 				each(names, func(by string) plotting.Measured { return *curves[by] })...).Title("Estimates of log p, "+name))
 	}

@@ -195,7 +195,7 @@ func compareDreams(c *comparison) {
 		of := c.of(name)
 		sheet := must(of[0].model.Means(c.ctx, c.few(100, 100, 10)))
 		variation = append(variation, totalVariation(sheet))
-		c.draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
+		c.Draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
 	var j judgement
 	j.add(exact(variation[1]-variation[0], "", "mean difference of neighbouring pixels of dreams, Gaussian units less Bernoulli units").Under(0))
@@ -276,12 +276,12 @@ var largeFaces = plan{
 func makeFig39(w *work) {
 	of := w.trained(largeFaces.name, "BiHM")[0]
 	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
-	w.draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations, %s", chain.Sweeps, trainedFor(of)), plotting.Samples(must(of.model.Gibbs(w.ctx, 12, chain, w.Progress))))
+	w.Draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations, %s", chain.Sweeps, trainedFor(of)), plotting.Samples(must(of.model.Gibbs(w.ctx, 12, chain, w.Progress))))
 	set := w.dataset(of)
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
 	filled := must(of.model.Inpaint(w.ctx, of.model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
 	w.Judge("(shown) Faces are recognisable.", nil, "the figures are there to be looked at")
-	w.draw("inpainting", "Left halves of test rows drawn anew from p*, "+trainedFor(of), plotting.Inpainting(filled))
+	w.Draw("inpainting", "Left halves of test rows drawn anew from p*, "+trainedFor(of), plotting.Inpainting(filled))
 }
 
 func askRising(c *comparison, j *judgement) {
@@ -297,7 +297,7 @@ func drawLargeFaces(c *comparison) {
 	of := c.of("BiHM")[0]
 	later := of.history
 	later.Epochs = later.Epochs[len(later.Epochs)/4:]
-	c.draw("log-p-star", fmt.Sprintf("log p and log p* of test rows from epoch %d on; %s", later.Epochs[0].Epoch, standIn), plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, later))
+	c.Draw("log-p-star", fmt.Sprintf("log p and log p* of test rows from epoch %d on; %s", later.Epochs[0].Epoch, standIn), plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, later).Title("BiHM, test rows"))
 	c.drawDreams("samples", "Means of 100 dreams, "+trainedFor(of), of)
 }
 

@@ -173,7 +173,7 @@ func drawFashionDreams(c *comparison) {
 	c.lookAt("(shown) Samples are recognisable clothes and faces.", j)
 	many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
 	many.Values = many.Values[:c.few(100, 100, 10)]
-	c.draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
+	c.Draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
 }
 
 var table54 = []cell{
@@ -310,7 +310,7 @@ func drawNorms(what string, endings ...string) func(*comparison) {
 	return func(c *comparison) {
 		for _, m := range methods {
 			all := each(endings, func(ending string) runs.History { return c.of(m + ending)[0].history })
-			c.draw("norms-"+strings.ToLower(m), "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "+what+": "+m,
+			c.Draw("norms-"+strings.ToLower(m), "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "+what+": "+m,
 				plotting.NetworkNorms(all...))
 		}
 	}

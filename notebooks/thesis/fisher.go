@@ -194,7 +194,7 @@ func makeFig41(w *work) {
 	j.add(exact(outside, "", "largest entry outside the blocks").Under(1e-12))
 	j.say("all 2,048 states of a network with drawn parameters (thesis/fisher.go); within the blocks it is %.3f", within)
 	w.judge("The matrix is block-diagonal by unit.", j)
-	w.draw("enumerated", "Fisher matrix of a network of 2, 3 and 6 binary units, from the top, summed over all states, and its blocks, one a unit; on the left brightness is logarithmic, over three decades",
+	w.Draw("enumerated", "Fisher matrix of a network of 2, 3 and 6 binary units, from the top, summed over all states, and its blocks, one a unit; on the left brightness is logarithmic, over three decades",
 		f.besideBlocks())
 }
 
@@ -206,7 +206,7 @@ func gaussianNetwork() network {
 func makeFig71(w *work) {
 	f, j := w.estimated(gaussianNetwork())
 	w.judge("The matrix is block-diagonal by unit.", j)
-	w.draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
+	w.Draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
 		f.besideBlocks())
 }
 
@@ -233,7 +233,7 @@ func makeFig72(w *work) {
 		}
 		return 0
 	}
-	w.draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks within the blocks of whole layers (grey); "+logarithmic,
+	w.Draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks within the blocks of whole layers (grey); "+logarithmic,
 		plotting.SideBySide(f.picture("estimated", byLayer, f.brightness()), f.picture("blocks in blocks of layers", byLayer, inLayers)))
 }
 
@@ -244,8 +244,8 @@ func makeFig77(w *work) {
 	three := hm.New(dataset.Shape{Height: 4, Width: 4}).Convolve(halving(3)).Coding(hm.ZeroOne)
 	f, j := w.estimated(networkOf(three, 0.5, false))
 	w.judge("One block a channel.", j)
-	w.draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
+	w.Draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
 		f.besideBlocks())
 	twice := hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
-	w.draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(twice.Architecture()))
+	w.Draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(twice.Architecture()))
 }

@@ -67,7 +67,7 @@ func (w *work) optimum(name string) optimum {
 }
 
 func (w *work) drawOptimum(title string, o optimum) {
-	w.draw("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
+	w.Draw("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
 }
 
 func makeFigC2(w *work) {

@@ -20,7 +20,7 @@ func (w *work) drawRows(name, caption string, set *dataset.Set) {
 	for i := range min(w.few(100, 100, 10), set.Train().Rows) {
 		first = append(first, i)
 	}
-	w.draw(name, caption, plotting.Samples(dataset.Sheet{Shape: set.Shape(), Values: set.Train().Floats(first...)}))
+	w.Draw(name, caption, plotting.Samples(dataset.Sheet{Shape: set.Shape(), Values: set.Train().Floats(first...)}))
 }
 
 func makeFig610(w *work) {

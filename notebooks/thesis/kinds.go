@@ -146,7 +146,7 @@ func makePatches(w *work) {
 	claim("Student-t factors are above binary ones.", "mean product of Student-t over mean-covariance RBM", product, covariance)
 	claim("A mean-covariance RBM is above factor analysis.", "mean-covariance RBM over factor analysis", covariance, fa)
 	for _, p := range patches[2:] {
-		w.draw(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
+		w.Draw(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
 			plotting.Samples(w.drawn(p, "filters", runs.Sampling{N: w.few(64, 64, 2)})))
 	}
 }
@@ -178,7 +178,7 @@ func makeHalves(w *work) {
 	var j judgement
 	j.add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
 	w.judge("Hidden units tell more of the left half of a digit than its right half does by itself.", j)
-	w.draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
+	w.Draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
 		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
 }
 
@@ -205,8 +205,8 @@ func makeStrokes(w *work) {
 	var j judgement
 	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
 	w.judge("A convolutional RBM learns more of digits than their pixels' means.", j)
-	w.draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
-	w.draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
+	w.Draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
+	w.Draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
 		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))
 }
 
@@ -229,8 +229,8 @@ func makeParts(w *work) {
 	var j judgement
 	j.say("filters-above shows the weights of the second machine through the filters of the first")
 	w.lookAt("Filters of the second machine join strokes to parts of digits.", j)
-	w.draw("filters", "Filters of the first machine", plotting.Samples(w.drawn(parts, "filters", runs.Sampling{N: 24})))
-	w.draw("filters-above", "Filters of the second machine, as sums of the filters of the first", plotting.Samples(w.drawn(parts, "filters-above", runs.Sampling{N: 40})))
+	w.Draw("filters", "Filters of the first machine", plotting.Samples(w.drawn(parts, "filters", runs.Sampling{N: 24})))
+	w.Draw("filters-above", "Filters of the second machine, as sums of the filters of the first", plotting.Samples(w.drawn(parts, "filters-above", runs.Sampling{N: 40})))
 }
 
 var shifts = another{
@@ -266,5 +266,5 @@ func makeShifts(w *work) {
 	var j judgement
 	j.add(reproduce.Measured(right-pixels, math.Hypot(se, error), "", "share that is right by hidden units less that by pixels").Over(0))
 	w.judge("Hidden units tell the shift of a pair of pictures.", j)
-	w.draw("filters", "Filters of the upper and of the lower picture", plotting.Samples(w.drawn(shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})))
+	w.Draw("filters", "Filters of the upper and of the lower picture", plotting.Samples(w.drawn(shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})))
 }

@@ -131,7 +131,7 @@ func makeMiniOptimisers(w *work) {
 			best, reached = append(best, b.best), append(reached, b.reached())
 		}
 		w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...)
-		w.draw("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
+		w.Draw("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
 			plotting.Measurements(plotting.Axis{Label: "learning rate η; of momentum and Nesterov 20 η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
 	}
 	var accelerate, best, ahead judgement

@@ -132,7 +132,7 @@ func makeDreamers(w *work) {
 		name := strings.ToLower(binarization)
 		nrws := w.trained("minimnist-"+name+"-nrws", "NRWS")[0]
 		w.drawDreams(name, "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, nrws)
-		w.draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
+		w.Draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
 		w.likeTheRows(&j, binarization+": ", nrws)
 	}
 	w.lookAt("(shown) Digits are recognisable.", j)

@@ -332,7 +332,7 @@ func compareRefreshes(c *comparison) {
 	c.judge("K 1000 is unstable, 500 less so.", unstable)
 	c.judge("Large K is much faster.", faster)
 	title := "binarised MNIST, NRWS, steps between refreshes"
-	c.draw(slug(title)+"-steps", title+": −log p of the minibatches, by 10 samples of each row, mean over each fiftieth of the steps",
+	c.Draw(slug(title)+"-steps", title+": −log p of the minibatches, by 10 samples of each row, mean over each fiftieth of the steps",
 		plotting.CurvesByStep(each(drawn, func(of curve) runs.History { return inParts(of[0], 50) })...).Title(title))
 }
 

@@ -206,5 +206,5 @@ func makeTags(w *work) {
 	w.judge("A joint layer ranks images by tags better than logistic regression does.", j)
 
 	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: regression.Right, SE: &regression.SE, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})
-	w.draw("pixels", "Pixels drawn given the tags in the last row of each image, after 500 steps of Gibbs sampling", plotting.Samples(filled))
+	w.Draw("pixels", "Pixels drawn given the tags in the last row of each image, after 500 steps of Gibbs sampling", plotting.Samples(filled))
 }

@@ -50,7 +50,7 @@ func makeTwoHours(w *work) {
 		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above the estimate by RAISE", seconds, v.Ours, *v.SE, apart)
 	}
 	name := fmt.Sprint(run.Experiment())
-	w.draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
+	w.Draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
 		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 }
 

@@ -182,7 +182,7 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) gain {
 
 func (w *work) drawChains(run *boltzmann.Run) {
 	n, sweeps := w.few(100, 100, 4), w.few(10_000, 5000, 10)
-	w.draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
+	w.Draw("chains", fmt.Sprintf("%v: %d chains after %s sweeps from coin flips, means of the pixels", run.Experiment(), n, thousands(sweeps)),
 		plotting.Samples(must(run.Means(w.ctx, n, sweeps))))
 }
 
@@ -242,7 +242,7 @@ func makeInpainting(w *work) {
 		var j judgement
 		restored(&j, filled, mask, set.Train())
 		w.show(of.name+" are restored better than by the means of their pixels, in different ways.", j)
-		w.draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
+		w.Draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
 	}
 }
 
@@ -317,7 +317,7 @@ func (w *work) tuned(all []way, rates []float64, rows, chains int) []atBestRate 
 		w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue("test", b.tested))
 		return b
 	})
-	w.draw("rates", "log p of validation rows by AIS, by learning rate",
+	w.Draw("rates", "log p of validation rows by AIS, by learning rate",
 		plotting.Measurements(plotting.Axis{Label: "learning rate η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"},
 			each(of, func(b atBestRate) plotting.Measured { return b.reached })...))
 	return of

@@ -46,5 +46,5 @@ func makeVAE(w *work) {
 	j.add(exact(rise, "nats", "log p by %s samples above that by 10", thousands(most)).Over(1),
 		reproduce.Measured(size.Value, size.SE, "", "effective sample size").Under(0.05).Errors(0))
 	w.judge("A VAE needs thousands of samples.", j)
-	w.draw("curve", "binarised MNIST, variational autoencoder, Adam: minus the bound of training rows (solid) and validation rows (dashed), which is the estimate of −log p by one sample, by epochs", plotting.Curves(reproduce.History("VAE", run.Run, epochs)))
+	w.Draw("curve", "binarised MNIST, variational autoencoder, Adam: minus the bound of training rows (solid) and validation rows (dashed), which is the estimate of −log p by one sample, by epochs", plotting.Curves(reproduce.History("VAE", run.Run, epochs)))
 }

@@ -22,8 +22,6 @@ type work struct {
 	published []float64 // −log p of the curves that are drawn, or nil
 }
 
-func (w *work) draw(name, caption string, f *plotting.Figure) { check(w.Figure(name, caption, f)) }
-
 // keptOf answers a question about the model of a checkpoint, once for all results.
 func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) T {
 	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
@@ -95,18 +93,18 @@ func (w *work) timed(all ...curve) {
 // curves draws learning curves by epochs and by the seconds that timed measured.
 func (w *work) curves(title string, all ...curve) {
 	w.epochCurves(title, all...)
-	w.draw(slug(title)+"-seconds", ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Published(w.published...).Title(title))
+	w.Draw(slug(title)+"-seconds", w.ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Published(w.published...).Title(title))
 }
 
 func (w *work) epochCurves(title string, all ...curve) {
-	w.draw(slug(title)+"-epochs", ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Published(w.published...).Title(title))
+	w.Draw(slug(title)+"-epochs", w.ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Published(w.published...).Title(title))
 }
 
 func slug(title string) string {
 	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
 }
 
-func ofCurves(title string, all []curve) string {
+func (w *work) ofCurves(title string, all []curve) string {
 	first := all[0][0]
 	e := first.run.Experiment()
 	rows := fmt.Sprintf("training rows, by %d samples of each row", e.Method.Samples)
@@ -120,6 +118,9 @@ func ofCurves(title string, all []curve) string {
 	caption := fmt.Sprintf("%s: −log p of %s, ", title, rows)
 	if len(all[0]) > 1 {
 		caption += "mean and sd over seeds, "
+	}
+	if w.published != nil {
+		caption += "with published values of test rows (dotted), "
 	}
 	return caption
 }
@@ -285,7 +286,7 @@ func (w *work) likeTheRows(j *judgement, begin string, of trained) {
 }
 
 func (w *work) drawDreams(name, caption string, of trained) {
-	w.draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
+	w.Draw(name, caption, plotting.Samples(must(of.model.Means(w.ctx, w.few(100, 100, 10)))))
 }
 
 // pixelMeans returns the mean of each pixel over rows, and rowPixels the mean of all pixels.
