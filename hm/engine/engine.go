@@ -46,6 +46,9 @@ type Job struct {
 	// Rows returns the indices of the data rows in the minibatch of a step. They depend only on the
 	// step.
 	Rows func(step int) []int
+	// Repeats says that a minibatch may contain a row several times. Trainers then number the random draws of
+	// the wake samples by positions in the minibatch, not by rows, so that each repetition has draws of its own.
+	Repeats bool
 }
 
 // Singular reports that the Fisher blocks of a layer cannot be inverted at the job's damping.
