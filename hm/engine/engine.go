@@ -26,7 +26,8 @@ type Engine interface {
 	MetricBlocks(a Architecture, algorithm Algorithm) (generative, recognition []Blocks)
 	// NewTrainer takes ownership of state. The caller must not use it again until Trainer.State
 	// returns it. If state records a refresh of the Fisher blocks, NewTrainer recomputes those
-	// blocks.
+	// blocks. The caller must have checked the algorithm: if its Fisher blocks come from dreams or it
+	// has several sleep phases, then q learns from dreams (HasSleep), and Reinforce has no entropy term.
 	NewTrainer(job Job, state *State) (Trainer, error)
 	// NewModel returns a model that evaluates and samples with parameters p.
 	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
