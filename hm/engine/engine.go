@@ -35,7 +35,7 @@ type Engine interface {
 
 // Blocks describes the inverse Fisher blocks of a layer if no sample of a minibatch is negligible.
 type Blocks struct {
-	Bytes int64  // maximum memory of the blocks
+	Bytes int64  // memory of the blocks
 	Form  string // direct, Woodbury, diagonal or Kronecker; empty if the layer has no blocks
 }
 
