@@ -73,19 +73,3 @@ func (s *WeightSum) Likelihood() Likelihood {
 		ESSStar:       min(1, s.Root*s.Root/(n*s.First)),
 	}
 }
-
-// LogMeanExp returns log (1/n) Σ eˣ without overflow.
-func LogMeanExp(x []float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range x {
-		largest = max(largest, v)
-	}
-	if math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return largest
-	}
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - largest)
-	}
-	return largest + math.Log(sum/float64(len(x)))
-}

@@ -144,26 +144,3 @@ func TestEffectiveSampleSizesAreAtMost1(t *testing.T) {
 		t.Errorf("the mean of NaN is %v", report.ESS)
 	}
 }
-
-func TestLogMeanExp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		logs := logWeights(1e4).Draw(t, "values")
-		near(t, "log mean", LogMeanExp(logs), likelihoodOf(logs).LogP)
-	})
-	inf := math.Inf(1)
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{
-		{[]float64{-inf, -inf}, -inf},
-		{[]float64{-inf, math.Log(4)}, math.Log(2)},
-		{[]float64{0, inf}, inf},
-	} {
-		if got := LogMeanExp(c.values); got != c.want {
-			t.Errorf("of %v: %v, want %v", c.values, got, c.want)
-		}
-	}
-	if got := LogMeanExp([]float64{1, math.NaN()}); !math.IsNaN(got) {
-		t.Errorf("of a NaN: %v", got)
-	}
-}
