@@ -211,7 +211,7 @@ func (d Data) Part(first, rows int) Data {
 	default:
 		d.Values = d.Values[begin:end]
 	}
-	d.First, d.Rows = first, rows
+	d.First, d.Rows = d.First+first, rows
 	return d
 }
 
