@@ -54,7 +54,10 @@ func (s *WeightSum) Merge(other WeightSum) {
 	if other.Largest > s.Largest {
 		*s, other = other, *s
 	}
-	root := math.Exp((other.Largest - s.Largest) / 2)
+	root := 1.0
+	if other.Largest != s.Largest { // the difference of equal infinities is NaN
+		root = math.Exp((other.Largest - s.Largest) / 2)
+	}
 	s.Count += other.Count
 	s.Root += root * other.Root
 	s.First += root * root * other.First

@@ -144,3 +144,20 @@ func TestEffectiveSampleSizesAreAtMost1(t *testing.T) {
 		t.Errorf("the mean of NaN is %v", report.ESS)
 	}
 }
+
+// Weights of 0 count as samples, and do not turn the estimates into NaN.
+func TestWeightsOfZero(t *testing.T) {
+	zero := math.Inf(-1)
+	for _, c := range []struct {
+		logs []float64
+		want float64
+	}{
+		{[]float64{zero, zero}, zero},
+		{[]float64{zero, zero, math.Log(3)}, 0},
+		{[]float64{math.Log(4), zero, zero, zero}, 0},
+	} {
+		if got := likelihoodOf(c.logs).LogP; !(got == c.want || math.Abs(got-c.want) <= 1e-15) {
+			t.Errorf("log p from the log-weights %v is %v, want %v", c.logs, got, c.want)
+		}
+	}
+}
