@@ -92,7 +92,7 @@ type Trainer interface {
 	// them.
 	MetricBytes() int64
 	// Norms returns norms of the layers' weights and gradients for the last step. It must be called
-	// directly after Steps. The gradients are those used in the step's first update.
+	// directly after Steps, and only once. The gradients are those used in the step's first update.
 	Norms() (Norms, error)
 	// State returns the state after the last step. The next step may change the returned state. An
 	// engine that computes on a device has to copy the state from the device first.
