@@ -199,8 +199,10 @@ func (s Settings) Choose(n, size, units int) Form {
 	return s.Form
 }
 
-// Bytes returns the maximum memory in bytes that the inverses of a layer take. The arguments are
-// the same as for Choose. The result is a float64 so that it does not overflow.
+// Bytes returns the memory in bytes that the inverses of a layer take if no sample is negligible. If
+// samples are negligible, the inverses usually take less; with Cheapest, the inverses of few units may take
+// more, because Woodbury copies the samples. The arguments are the same as for Choose. The result is a
+// float64 so that it does not overflow.
 func (s Settings) Bytes(n, size, units int) float64 {
 	const float = 4
 	switch s.Choose(n, size, units) {
@@ -214,8 +216,8 @@ func (s Settings) Bytes(n, size, units int) float64 {
 	return float64(units) * kernels.SymmetricBytes(size, s.Precision)
 }
 
-// Scratch returns the maximum memory in bytes that NewInverse takes in addition to the inverses, if
-// the tasks run on this many threads. The other arguments are the same as for Choose.
+// Scratch returns about how many bytes of memory NewInverse takes at most in addition to the inverses,
+// if the tasks run on this many threads. The other arguments are the same as for Choose.
 func (s Settings) Scratch(n, size, units, threads int) float64 {
 	const float, double = 4, 8
 	rows, columns := float64(n), float64(size)

@@ -63,11 +63,17 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 	w.begin(p.wake, at)
 	step := w.input(func(m moment) uint32 { return uint32(m.step) })
 	rows := w.rows(p.wake.data)
+	wake := place{word: word(philox.Wake), step: step, sample: w.none, datum: rows, listed: 1}
+	if t.job.Repeats {
+		wake.datum, wake.listed = w.none, 0
+	}
+	binarize := wake
+	binarize.word = word(philox.Binarize)
 	w.observe(p.wake, loadOf{
 		data: t.data, stochastic: ifTrue(t.job.Data.Stochastic), row: rows, listed: 1,
-		place: place{word: word(philox.Binarize), step: step, sample: w.none, datum: rows, listed: 1},
+		place: binarize,
 	})
-	w.recognize(p.wake, place{word: word(philox.Wake), step: step, sample: w.none, datum: rows, listed: 1})
+	w.recognize(p.wake, wake)
 	if p.dreams != nil {
 		w.begin(p.dreams, at)
 		t.writeDreams(w, p, 0)

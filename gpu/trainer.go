@@ -87,7 +87,7 @@ func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Archite
 	if a.Entropy != 0 {
 		t.wake.want(m, t.wake.slopes[recognition], recognition)
 	}
-	if a.HasDreams() || a.HasDreamtBlocks() {
+	if a.HasDreams() {
 		t.dreams = newPass(m, l, rows, 1)
 		if a.HasSleep() {
 			t.dreams.want(m, t.dreams.residuals[recognition], recognition)
@@ -195,7 +195,7 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 		t.layout.read(t.memory, (*of.to).Flat, of.from)
 	}
 	g.Wake = p.wake.draws(t.memory, generative, recognition)
-	if p.dreams != nil && t.job.Algorithm.HasDreams() {
+	if p.dreams != nil {
 		scored := []network{generative}
 		if t.job.Algorithm.HasSleep() {
 			scored = append(scored, recognition)

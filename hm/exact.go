@@ -11,6 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // enumerable limits the size of hidden layers whose states are enumerated: two neighbouring layers
@@ -61,7 +63,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 			terms[h] = marginal[h] + logProbability(bottom, on, coded(h, units[1], m.parameters.Architecture.Coding))
 		}
 		p := float64(counts[x]) / float64(split.Rows)
-		divergence += p * (math.Log(p) - logSumExp(terms))
+		divergence += p * (math.Log(p) - floats.LogSumExp(terms))
 	}
 	return divergence, nil
 }
@@ -122,7 +124,7 @@ func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error
 			for parents := range terms {
 				terms[parents] = above[parents] + logProbability(p.Generative[i], on, coded(parents, units[i+1], p.Architecture.Coding))
 			}
-			marginal[h] = logSumExp(terms)
+			marginal[h] = floats.LogSumExp(terms)
 		}
 		above = marginal
 	}
@@ -155,6 +157,3 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 	}
 	return sum
 }
-
-// logSumExp returns log Σ eˣ. Like the estimates, it uses engine.LogMeanExp, and so rounds in the same way.
-func logSumExp(x []float64) float64 { return engine.LogMeanExp(x) + math.Log(float64(len(x))) }

@@ -3,9 +3,13 @@ package hm
 import (
 	"context"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -192,5 +196,40 @@ func TestGradientNoiseRefuses(t *testing.T) {
 	cancel()
 	if _, _, err = RWS().GradientNoise(ctx, machineFor(set), set, 3); err != context.Canceled {
 		t.Errorf("a cancelled call ended with %v", err)
+	}
+}
+
+// Copies of a row that its weight repeats in a minibatch have different draws, so the gradient is as noisy as with a
+// file that repeats the row.
+func TestGradientNoiseOfRepeatedRows(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const row, other = "1,0,1,1,0\n", "0,1,0,0,1\n"
+	test := write("test.csv", row)
+	variance := func(spec dataset.Spec) (v, se float64) {
+		spec.Test, spec.Validation = test, new(0)
+		set, err := spec.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, _, err := RWS().Samples(2).BatchSize(10).GradientNoise(t.Context(), New(set.Shape()).Dense(3), set, 400)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Variance, float64(p.VarianceSE)
+	}
+	weighted, weightedSE := variance(dataset.Spec{
+		Name:       write("weighted.csv", row+strings.Repeat(other, 9)),
+		WeightFile: write("weights.txt", "1\n"+strings.Repeat("0\n", 9)),
+	})
+	repeated, repeatedSE := variance(dataset.Spec{Name: write("repeated.csv", strings.Repeat(row, 10))})
+	if difference := math.Abs(weighted - repeated); !(difference <= 4.5*math.Hypot(weightedSE, repeatedSE)) {
+		t.Errorf("the variance of the gradient is %v ± %v with weights, and %v ± %v with repeated rows", weighted, weightedSE, repeated, repeatedSE)
 	}
 }

@@ -40,6 +40,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 			Data:      data,
 			Seed:      e.Seed,
 			Rows:      runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize).Minibatch,
+			Repeats:   set.Train().Weights != nil,
 		},
 		backend: b,
 	}, nil

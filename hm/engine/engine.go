@@ -26,7 +26,8 @@ type Engine interface {
 	MetricBlocks(a Architecture, algorithm Algorithm) (generative, recognition []Blocks)
 	// NewTrainer takes ownership of state. The caller must not use it again until Trainer.State
 	// returns it. If state records a refresh of the Fisher blocks, NewTrainer recomputes those
-	// blocks.
+	// blocks. The caller must have checked the algorithm: if its Fisher blocks come from dreams or it
+	// has several sleep phases, then q learns from dreams (HasSleep), and Reinforce has no entropy term.
 	NewTrainer(job Job, state *State) (Trainer, error)
 	// NewModel returns a model that evaluates and samples with parameters p.
 	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
@@ -34,7 +35,7 @@ type Engine interface {
 
 // Blocks describes the inverse Fisher blocks of a layer if no sample of a minibatch is negligible.
 type Blocks struct {
-	Bytes int64  // maximum memory of the blocks
+	Bytes int64  // memory of the blocks
 	Form  string // direct, Woodbury, diagonal or Kronecker; empty if the layer has no blocks
 }
 
@@ -46,6 +47,9 @@ type Job struct {
 	// Rows returns the indices of the data rows in the minibatch of a step. They depend only on the
 	// step.
 	Rows func(step int) []int
+	// Repeats says that a minibatch may contain a row several times. Trainers then number the random draws of
+	// the wake samples by positions in the minibatch, not by rows, so that each repetition has draws of its own.
+	Repeats bool
 }
 
 // Singular reports that the Fisher blocks of a layer cannot be inverted at the job's damping.
@@ -88,7 +92,7 @@ type Trainer interface {
 	// them.
 	MetricBytes() int64
 	// Norms returns norms of the layers' weights and gradients for the last step. It must be called
-	// directly after Steps. The gradients are those used in the step's first update.
+	// directly after Steps, and only once. The gradients are those used in the step's first update.
 	Norms() (Norms, error)
 	// State returns the state after the last step. The next step may change the returned state. An
 	// engine that computes on a device has to copy the state from the device first.
@@ -207,7 +211,7 @@ func (d Data) Part(first, rows int) Data {
 	default:
 		d.Values = d.Values[begin:end]
 	}
-	d.First, d.Rows = first, rows
+	d.First, d.Rows = d.First+first, rows
 	return d
 }
 

@@ -54,7 +54,10 @@ func (s *WeightSum) Merge(other WeightSum) {
 	if other.Largest > s.Largest {
 		*s, other = other, *s
 	}
-	root := math.Exp((other.Largest - s.Largest) / 2)
+	root := 1.0
+	if other.Largest != s.Largest { // the difference of equal infinities is NaN
+		root = math.Exp((other.Largest - s.Largest) / 2)
+	}
 	s.Count += other.Count
 	s.Root += root * other.Root
 	s.First += root * root * other.First
@@ -72,20 +75,4 @@ func (s *WeightSum) Likelihood() Likelihood {
 		ESS:           min(1, s.First*s.First/(n*s.Second)), // rounding may exceed 1
 		ESSStar:       min(1, s.Root*s.Root/(n*s.First)),
 	}
-}
-
-// LogMeanExp returns log (1/n) Σ eˣ without overflow.
-func LogMeanExp(x []float64) float64 {
-	largest := math.Inf(-1)
-	for _, v := range x {
-		largest = max(largest, v)
-	}
-	if math.IsInf(largest, 0) || math.IsNaN(largest) {
-		return largest
-	}
-	sum := 0.0
-	for _, v := range x {
-		sum += math.Exp(v - largest)
-	}
-	return largest + math.Log(sum/float64(len(x)))
 }

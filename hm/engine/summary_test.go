@@ -145,25 +145,19 @@ func TestEffectiveSampleSizesAreAtMost1(t *testing.T) {
 	}
 }
 
-func TestLogMeanExp(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		logs := logWeights(1e4).Draw(t, "values")
-		near(t, "log mean", LogMeanExp(logs), likelihoodOf(logs).LogP)
-	})
-	inf := math.Inf(1)
+// Weights of 0 count as samples, and do not turn the estimates into NaN.
+func TestWeightsOfZero(t *testing.T) {
+	zero := math.Inf(-1)
 	for _, c := range []struct {
-		values []float64
-		want   float64
+		logs []float64
+		want float64
 	}{
-		{[]float64{-inf, -inf}, -inf},
-		{[]float64{-inf, math.Log(4)}, math.Log(2)},
-		{[]float64{0, inf}, inf},
+		{[]float64{zero, zero}, zero},
+		{[]float64{zero, zero, math.Log(3)}, 0},
+		{[]float64{math.Log(4), zero, zero, zero}, 0},
 	} {
-		if got := LogMeanExp(c.values); got != c.want {
-			t.Errorf("of %v: %v, want %v", c.values, got, c.want)
+		if got := likelihoodOf(c.logs).LogP; !(got == c.want || math.Abs(got-c.want) <= 1e-15) {
+			t.Errorf("log p from the log-weights %v is %v, want %v", c.logs, got, c.want)
 		}
-	}
-	if got := LogMeanExp([]float64{1, math.NaN()}); !math.IsNaN(got) {
-		t.Errorf("of a NaN: %v", got)
 	}
 }

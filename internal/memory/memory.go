@@ -3,21 +3,19 @@ package memory
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"math/bits"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 )
 
-// Available returns the total memory in bytes that Linux reports, or a container's limit if that is
-// lower. of names what the number applies to, such as "this machine". Available returns 0 bytes if
-// the system does not report its memory.
-func Available() (bytes int64, of string) {
-	total, _ := os.ReadFile("/proc/meminfo")
-	limit, _ := os.ReadFile("/sys/fs/cgroup/memory.max")
-	return available(string(total), string(limit))
-}
+// Available returns the total memory in bytes that Linux reports, or the limit of a container (a
+// control group) if that is lower. of names what the number applies to, such as "this machine".
+// Available returns 0 bytes if the system does not report its memory.
+func Available() (bytes int64, of string) { return available(os.DirFS("/")) }
 
 // Limit is like Available, but returns 16 GiB if the system reports nothing.
 func Limit() (bytes int64, of string) {
@@ -37,18 +35,40 @@ func Check(things string, bytes float64, remedy string) error {
 	return nil
 }
 
-// available parses the contents of the two files that Available reads. A missing file is empty.
-func available(total, limit string) (int64, string) {
-	const machine = "this machine"
-	var kilobytes int64
-	if _, err := fmt.Sscanf(total, "MemTotal: %d kB", &kilobytes); err != nil {
-		return 0, machine
+// available is Available for the files below root. It treats missing files as empty.
+func available(root fs.FS) (bytes int64, of string) {
+	of = "this machine"
+	read := func(name string) string {
+		text, _ := fs.ReadFile(root, name)
+		return string(text)
 	}
-	// The limit is "max" if there is none.
-	if bytes, err := strconv.ParseInt(strings.TrimSpace(limit), 10, 64); err == nil && bytes < kilobytes<<10 {
-		return bytes, "this container"
+	if _, err := fmt.Sscanf(read("proc/meminfo"), "MemTotal: %d kB", &bytes); err != nil {
+		return 0, of
 	}
-	return kilobytes << 10, machine
+	bytes <<= 10
+	// A line is hierarchy:controllers:path. Version 2 of control groups names no controllers.
+	for line := range strings.Lines(read("proc/self/cgroup")) {
+		_, line, _ = strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(line, ":")
+		folder, file := "sys/fs/cgroup", "memory.max"
+		switch controllers {
+		case "":
+		case "memory":
+			folder, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		default:
+			continue
+		}
+		for up := path.Clean("/" + group); ; up = path.Dir(up) {
+			// The limit is "max" if there is none.
+			if limit, err := strconv.ParseInt(strings.TrimSpace(read(path.Join(folder, up, file))), 10, 64); err == nil && limit < bytes {
+				bytes, of = limit, "this container"
+			}
+			if up == "/" {
+				break
+			}
+		}
+	}
+	return bytes, of
 }
 
 // Bytes rounds a number of bytes up to an int64. If the number is too large, it returns the largest

@@ -4,26 +4,44 @@ import (
 	"math"
 	"math/big"
 	"testing"
+	"testing/fstest"
 
 	"pgregory.net/rapid"
 )
 
-// What a container is allowed counts where it is less than the machine has.
+// The smallest limit of the control group of the process and of those above it counts if it is less than the
+// machine has.
 func TestAvailable(t *testing.T) {
 	const total = "MemTotal:       2048 kB\nMemFree:  1 kB\n"
+	const mebibyte, machine, container = "1048576\n", "this machine", "this container"
 	for _, c := range []struct {
-		total, limit string
-		bytes        int64
-		of           string
+		total, groups string
+		limits        map[string]string
+		bytes         int64
+		of            string
 	}{
-		{total, "", 2 << 20, "this machine"},
-		{total, "max\n", 2 << 20, "this machine"},
-		{total, "1048576\n", 1 << 20, "this container"},
-		{total, "9223372036854771712\n", 2 << 20, "this machine"},
-		{"", "1048576\n", 0, "this machine"},
+		{total, "", nil, 2 << 20, machine},
+		{total, "0::/\n", map[string]string{"memory.max": "max\n"}, 2 << 20, machine},
+		{total, "0::/\n", map[string]string{"memory.max": mebibyte}, 1 << 20, container},
+		{total, "0::/\n", map[string]string{"memory.max": "9223372036854771712\n"}, 2 << 20, machine},
+		{total, "0::/a/b\n", map[string]string{"a/b/memory.max": mebibyte}, 1 << 20, container},
+		{total, "0::/a/b\n", map[string]string{"a/b/memory.max": "max\n", "a/memory.max": mebibyte}, 1 << 20, container},
+		{total, "0::/a/b\n", map[string]string{"a/b/memory.max": mebibyte, "a/memory.max": "2000000\n"}, 1 << 20, container},
+		{total, "0::/a\n", map[string]string{"b/memory.max": mebibyte}, 2 << 20, machine},
+		{total, "0::/../a\n", map[string]string{"a/memory.max": mebibyte}, 1 << 20, container},
+		// Version 1, whose paths may not exist in a container.
+		{total, "5:cpu:/b\n4:memory:/a\n0::/\n", map[string]string{"memory/a/memory.limit_in_bytes": mebibyte}, 1 << 20, container},
+		{total, "4:memory:/a\n", map[string]string{"memory/memory.limit_in_bytes": mebibyte}, 1 << 20, container},
+		{total, "4:cpu:/a\n", map[string]string{"memory/a/memory.limit_in_bytes": mebibyte}, 2 << 20, machine},
+		{total, "4\n", map[string]string{"memory.max": "max\n"}, 2 << 20, machine},
+		{"", "0::/\n", map[string]string{"memory.max": mebibyte}, 0, machine},
 	} {
-		if bytes, of := available(c.total, c.limit); bytes != c.bytes || of != c.of {
-			t.Errorf("of %q with the limit %q, %s has %d bytes, want %s with %d", c.total, c.limit, of, bytes, c.of, c.bytes)
+		root := fstest.MapFS{"proc/meminfo": {Data: []byte(c.total)}, "proc/self/cgroup": {Data: []byte(c.groups)}}
+		for name, text := range c.limits {
+			root["sys/fs/cgroup/"+name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if bytes, of := available(root); bytes != c.bytes || of != c.of {
+			t.Errorf("of %q with the groups %q and limits %q, %s has %d bytes, want %s with %d", c.total, c.groups, c.limits, of, bytes, c.of, c.bytes)
 		}
 	}
 }

@@ -2,11 +2,12 @@ package cpu
 
 import (
 	"math"
-	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // labels weighs the labels y of the wake samples of a semi-supervised bidirectional machine (BiHM
@@ -124,17 +125,7 @@ func normalize(weights []float64) {
 }
 
 // logSoftmax subtracts log Σ eᵛ from values v.
-func logSoftmax(values []float64) {
-	largest := slices.Max(values)
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Exp(v - largest)
-	}
-	total := largest + math.Log(sum)
-	for i := range values {
-		values[i] -= total
-	}
-}
+func logSoftmax(values []float64) { floats.AddConst(-floats.LogSumExp(values), values) }
 
 // weighResiduals multiplies the residuals of the samples of datum d by t(k), and weighs the
 // residuals of its label by the table. The scores ∂ log q(h|x) have mean 0 under q(h|x), so a

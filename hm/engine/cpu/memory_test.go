@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -80,6 +81,38 @@ func TestMemory(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A refresh must free large old blocks before it allocates new ones, even if the collector would not run.
+func TestRefreshFreesOldBlocks(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	runtime.GC()
+	a := engine.Architecture{Units: []int{800, 200, 10}}
+	algorithm := engine.Algorithm{
+		Rule: engine.ReweightedWakeSleep, Metric: engine.Block, FisherSource: engine.FromSleep, Damping: 0.1,
+		RefreshEvery: 1, BatchSize: 8, Samples: 30, SleepSteps: 1,
+	}
+	data := engine.Data{Rows: 8, Units: 800, Values: make([]uint8, 8*800)}
+	trainer, err := cpu{}.NewTrainer(engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return []int{0, 1, 2, 3, 4, 5, 6, 7} }},
+		engine.NewState(algorithm, engine.NewParameters(a)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 2 {
+		if _, err := trainer.Steps(t.Context(), []float64{0.01}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	blocks := trainer.MetricBytes()
+	if blocks < largeBlocks {
+		t.Fatalf("the blocks take only %d bytes", blocks)
+	}
+	if held := int64(after.HeapAlloc - before.HeapAlloc); held > blocks*3/2 {
+		t.Errorf("%d bytes are held after two refreshes, %d of them for blocks", held, blocks)
 	}
 }
 

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"runtime/debug"
+
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -58,16 +60,22 @@ type layerSamples struct {
 	weight    func(r int) float64
 }
 
+// largeBlocks is the size in bytes from which dropped blocks are collected at once.
+const largeBlocks = 64 << 20
+
 // computeMetric computes the inverse Fisher blocks from the samples of the step.
 func (t *trainer) computeMetric() error {
 	if t.job.Algorithm.HasDreamtBlocks() {
 		parallel(t.dreams.data, func(r int) { t.dreams.part(r, r+1).scoreDreams() })
 	}
-	depth := t.weights.architecture.Depth()
+	old, depth := t.MetricBytes(), t.weights.architecture.Depth()
 	t.metric.inverses = [2][]*fisher.Inverse{make([]*fisher.Inverse, depth+1), make([]*fisher.Inverse, depth+1)}
 	layers := t.fisherSamples()
 	if t.diagonal != nil {
 		return t.computeDiagonal(layers)
+	}
+	if old >= largeBlocks {
+		debug.FreeOSMemory() // otherwise the old blocks stay in memory beside the new ones until the next collection
 	}
 	for _, of := range layers {
 		inverse, err := t.invert(of)

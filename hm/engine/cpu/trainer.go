@@ -178,7 +178,12 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 			return
 		}
 		part := t.wake.part(first, last)
-		at := place{key: key, step: uint32(step), datum: func(d int) uint32 { return uint32(rows[first+d]) }}
+		at := place{key: key, step: uint32(step), datum: func(d int) uint32 {
+			if t.job.Repeats {
+				return uint32(first + d)
+			}
+			return uint32(rows[first+d])
+		}}
 		part.load(t.job.Data, at.to(philox.Binarize), func(d int) int { return rows[first+d] })
 		part.recognize(at.to(philox.Wake), chains.given(part, rows[first:last]))
 		part.scoreGeneration()

@@ -12,7 +12,8 @@ import (
 // each training step and once per datum in an evaluation. A unit of other data is on if v is at
 // least 128.
 func binarization(t *testing.T, e engine.Engine) {
-	t.Run("training", func(t *testing.T) { binarizationInTraining(t, e) })
+	t.Run("training", func(t *testing.T) { binarizationInTraining(t, e, job) })
+	t.Run("training on a repeated row", func(t *testing.T) { binarizationInTraining(t, e, repeating) })
 	t.Run("evaluation", func(t *testing.T) { binarizationInEvaluation(t, e) })
 	t.Run("threshold", func(t *testing.T) { threshold(t, e) })
 }
@@ -40,13 +41,14 @@ func wantLevels(t *testing.T, what string, rows [][]uint8) {
 	wantMean(t, what, got, want, variance)
 }
 
-func binarizationInTraining(t *testing.T, e engine.Engine) {
+func binarizationInTraining(t *testing.T, e engine.Engine, job func(engine.Algorithm, engine.Data) engine.Job) {
 	a := presets[1].algorithm()
 	a.BatchSize = 2
 	p := machine(engine.ZeroOne, len(levels), 2)
 	trainer := newTrainer(t, e, job(a, grayRows(2)), engine.NewState(a, p))
 	var rows [][]uint8
-	for range many(2000) {
+	same, steps := 0, many(2000)
+	for range steps {
 		x := gradients(t, trainer).Wake.States[0]
 		for b := range a.BatchSize {
 			datum := x[b*a.Samples*len(levels) : (b+1)*a.Samples*len(levels)]
@@ -56,7 +58,13 @@ func binarizationInTraining(t *testing.T, e engine.Engine) {
 			}
 			rows = append(rows, first)
 		}
+		if last := rows[len(rows)-a.BatchSize:]; slices.Equal(last[0], last[1]) {
+			same++
+		}
 		step(t, trainer, 0)
+	}
+	if same > steps/2 { // a tenth is expected
+		t.Errorf("the data have the same draws in %d of %d steps", same, steps)
 	}
 	wantLevels(t, "over steps and data", rows)
 }

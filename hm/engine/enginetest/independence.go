@@ -9,8 +9,14 @@ import (
 )
 
 // independence tests that the wake samples of all data, the dreams, and the samples of the next
-// step are drawn independently: no unit of one is correlated with a unit of another.
+// step are drawn independently: no unit of one is correlated with a unit of another. The data may be
+// the same row twice.
 func independence(t *testing.T, e engine.Engine) {
+	t.Run("rows", func(t *testing.T) { wantIndependence(t, e, job) })
+	t.Run("repeated row", func(t *testing.T) { wantIndependence(t, e, repeating) })
+}
+
+func wantIndependence(t *testing.T, e engine.Engine, job func(engine.Algorithm, engine.Data) engine.Job) {
 	steps := many(5000)
 	a := presets[1].algorithm()
 	a.BatchSize, a.Samples = 2, 2

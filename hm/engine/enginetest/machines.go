@@ -106,6 +106,13 @@ func job(a engine.Algorithm, data engine.Data) engine.Job {
 	}
 }
 
+// repeating returns a job whose minibatches repeat the first row.
+func repeating(a engine.Algorithm, data engine.Data) engine.Job {
+	j := job(a, data)
+	j.Rows, j.Repeats = func(int) []int { return make([]int, a.BatchSize) }, true
+	return j
+}
+
 // newTrainer returns a trainer that is closed at the end of the test.
 func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
 	t.Helper()
