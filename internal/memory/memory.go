@@ -35,7 +35,7 @@ func Check(things string, bytes float64, remedy string) error {
 	return nil
 }
 
-// available is Available for the files below root. It treats missing files as empty.
+// available returns what Available returns, but reads the files below root. It treats missing files as empty.
 func available(root fs.FS) (bytes int64, of string) {
 	of = "this machine"
 	read := func(name string) string {
