@@ -96,14 +96,15 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 			t.Run(fmt.Sprint(units, metric), func(t *testing.T) {
 				a := nrws
 				a.Metric = metric
-				plain, natural := 1e-5, 1e-4
+				algorithms, plain, natural := [2]engine.Algorithm{a, a}, 1e-5, 1e-4
+				algorithms[1].FisherPrecision = engine.SixteenBits
 				if metric == engine.Block && units[0] > tileSize { // some numbers of the inverses have half precision
 					plain, natural = 3e-5, 3e-4
 				}
 				data, p := stripes(40, units[0]), oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne}, 3)
 				var trainers [2]engine.Trainer
 				for k, one := range []engine.Engine{reference, e} {
-					if trainers[k], err = one.NewTrainer(minibatches(a, data), engine.NewState(a, p)); err != nil {
+					if trainers[k], err = one.NewTrainer(minibatches(algorithms[k], data), engine.NewState(a, p)); err != nil {
 						t.Fatal(err)
 					}
 					defer trainers[k].Close()
@@ -133,6 +134,36 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Natural gradients from blocks in single precision must be much closer to the CPU's than natural gradients
+// from blocks of which some numbers have half precision.
+func TestFisherPrecision(t *testing.T) {
+	e := opened(t)
+	reference, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, p := stripes(40, 70), oracle.Random(engine.Architecture{Units: []int{70, 40, 33, 5}, Coding: engine.PlusMinusOne}, 3)
+	natural := func(one engine.Engine, precision engine.FisherPrecision) []float32 {
+		a := nrws
+		a.FisherPrecision = precision
+		trainer, err := one.NewTrainer(minibatches(a, data), engine.NewState(a, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trainer.Close()
+		g, err := trainer.Gradients(0.01)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.Natural.Flat
+	}
+	want := natural(reference, engine.SinglePrecision)
+	single, half := distance(natural(e, engine.SinglePrecision), want), distance(natural(e, engine.SixteenBits), want)
+	if !(single < half/10) {
+		t.Errorf("natural gradients differ by a relative %.2g in single precision, and by %.2g in half precision", single, half)
 	}
 }
 
@@ -235,15 +266,20 @@ func differentDraws(a, b engine.Draws) int {
 
 func wantClose(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
+	if relative := distance(got, want); !(relative <= tolerance) {
+		t.Errorf("%s differs by a relative %.2g, tolerated %.2g", what, relative, tolerance)
+	}
+}
+
+// distance returns the 2-norm of the difference, relative to the norm of want.
+func distance(got, want []float32) float64 {
 	difference, norm := 0.0, 0.0
 	for k := range want {
 		d := float64(got[k]) - float64(want[k])
 		difference += d * d
 		norm += float64(want[k]) * float64(want[k])
 	}
-	if relative := math.Sqrt(difference / norm); !(relative <= tolerance) {
-		t.Errorf("%s differs by a relative %.2g, tolerated %.2g", what, relative, tolerance)
-	}
+	return math.Sqrt(difference / norm)
 }
 
 // Over 1,000 steps the engines' trajectories diverge but their measures must not: the means of log

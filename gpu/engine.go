@@ -46,7 +46,7 @@ func (e *cuda) MetricBlocks(arch engine.Architecture, a engine.Algorithm) (ofGen
 		return blocks[generative], blocks[recognition]
 	}
 	newLayout(arch).each(func(n network, i int, of layer) {
-		blocks[n][i] = describeBlocks(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
+		blocks[n][i] = describeBlocks(a, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
 	})
 	return blocks[generative], blocks[recognition]
 }

@@ -88,7 +88,7 @@ type blocksOf struct {
 	inverses, scratch, failed         address
 	scratchSize                       uint64
 	residualsStride, parentsStride    uint32
-	rows, units, size                 uint32
+	rows, units, size, halved         uint32
 	scale, damping                    float32
 }
 

@@ -124,7 +124,7 @@ func (t *trainer) makeInverses(threadBlocks int) {
 			t.memory.fail(fmt.Errorf("layer %d: the backend %s can multiply Fisher blocks of at most %d × %d numbers, and these would have %d × %d: lower the batch size or the number of samples, or choose the diagonal metric",
 				i, name, mostPacked, mostPacked, side, side))
 		}
-		t.inverses[n][i] = newInverse(t.memory, a.Metric, of, samples)
+		t.inverses[n][i] = newInverse(t.memory, a, of, samples)
 		t.scratchSize = max(t.scratchSize, 2*packed(side)+tileSize*tiles(samples, tileSize))
 	})
 	if a.Metric == engine.Block {
@@ -147,7 +147,7 @@ func (t *trainer) MetricBytes() int64 {
 		return 0
 	}
 	t.layout.each(func(n network, i int, of layer) {
-		bytes += describeBlocks(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
+		bytes += describeBlocks(a, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
 	})
 	return bytes
 }
