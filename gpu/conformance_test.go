@@ -18,6 +18,7 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu"
 	"github.com/helmholtz-go/helmholtz/hm/engine/enginetest"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/file/filetest"
 	"gorgonia.org/cu"
 )
 
@@ -378,6 +379,14 @@ func TestMemory(t *testing.T) {
 	}
 	if e.device.holders != 0 || e.device.held != 0 {
 		t.Errorf("the context is held %d times, and %d bytes, after all is closed", e.device.holders, e.device.held)
+	}
+}
+
+// Planning a machine must not allocate its parameters.
+func TestMemoryOfLargeMachines(t *testing.T) {
+	e, arch := &cuda{&device{}}, engine.Architecture{Units: []int{1 << 18, 1 << 18}}
+	if took := filetest.Allocated(func() { e.Memory(arch, nrws) }); took > 1<<20 {
+		t.Errorf("planning takes %d bytes", took)
 	}
 }
 
