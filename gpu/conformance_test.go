@@ -451,6 +451,27 @@ func TestTooLargeFisherBlocks(t *testing.T) {
 	}
 }
 
+// The kernels index arrays with 32 bits, among them the residuals of x, which has one row per sample.
+func TestTooManyNumbersForTheIndices(t *testing.T) {
+	for _, c := range []struct {
+		units []int
+		batch int
+		says  string
+	}{
+		{[]int{784, 100}, 50_000, ""},
+		{[]int{784, 100}, 60_000, "layer 0 has 784 units and 6000000 rows, too many"},
+		{[]int{784, 1000}, 50_000, "layer 1 has 1000 units and 5000000 rows, too many"},
+		{[]int{40_000, 50_000}, 1, ""},
+		{[]int{50_000, 50_000}, 1, "5000150000 parameters are too many"},
+	} {
+		a, m := engine.Algorithm{Rule: engine.Bidirectional, BatchSize: c.batch, Samples: 100, SleepSteps: 1}, &memory{}
+		newTrainer(m, 1, engine.Job{Algorithm: a}, engine.Architecture{Units: c.units})
+		if (m.err == nil) != (c.says == "") || m.err != nil && !strings.Contains(m.err.Error(), c.says) {
+			t.Errorf("layers %v, %d rows: error %v, want %q", c.units, c.batch, m.err, c.says)
+		}
+	}
+}
+
 // An evaluation that panics or is cancelled must release all memory on the device.
 func TestEvaluationsThatEndEarlyReleaseTheDevice(t *testing.T) {
 	e := opened(t)
