@@ -438,15 +438,19 @@ func TestMemoryThatOthersHold(t *testing.T) {
 	}
 }
 
-// A thread block has room for the sums of at most mostPacked rows.
+// A thread block has room for the sums of at most mostPacked rows. Too large blocks count as memory, too.
 func TestTooLargeFisherBlocks(t *testing.T) {
-	a := nrws
-	for samples, fits := range map[int]bool{mostPacked: true, mostPacked + 1: false} {
+	e, arch, a := &cuda{&device{processors: 1}}, engine.Architecture{Units: []int{1, 2 * mostPacked}}, nrws
+	before := int64(0)
+	for _, samples := range []int{mostPacked, mostPacked + 1} {
 		a.BatchSize, a.Samples = samples, 1
-		m := &memory{} // without a device, only counts
-		newTrainer(m, 1, engine.Job{Algorithm: a}, engine.Architecture{Units: []int{1, mostPacked}})
-		if (m.err == nil) != fits {
-			t.Errorf("blocks from %d samples: error %v", samples, m.err)
+		if err := e.Check(arch, a); (err == nil) != (samples <= mostPacked) {
+			t.Errorf("blocks from %d samples: error %v", samples, err)
+		}
+		if more := e.Memory(arch, a); more <= before {
+			t.Errorf("blocks from %d samples take %d bytes, and from fewer %d", samples, more, before)
+		} else {
+			before = more
 		}
 	}
 }
@@ -464,10 +468,10 @@ func TestTooManyNumbersForTheIndices(t *testing.T) {
 		{[]int{40_000, 50_000}, 1, ""},
 		{[]int{50_000, 50_000}, 1, "5000150000 parameters are too many"},
 	} {
-		a, m := engine.Algorithm{Rule: engine.Bidirectional, BatchSize: c.batch, Samples: 100, SleepSteps: 1}, &memory{}
-		newTrainer(m, 1, engine.Job{Algorithm: a}, engine.Architecture{Units: c.units})
-		if (m.err == nil) != (c.says == "") || m.err != nil && !strings.Contains(m.err.Error(), c.says) {
-			t.Errorf("layers %v, %d rows: error %v, want %q", c.units, c.batch, m.err, c.says)
+		a := engine.Algorithm{Rule: engine.Bidirectional, BatchSize: c.batch, Samples: 100, SleepSteps: 1}
+		err := (&cuda{&device{}}).Check(engine.Architecture{Units: c.units}, a)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("layers %v, %d rows: error %v, want %q", c.units, c.batch, err, c.says)
 		}
 	}
 }

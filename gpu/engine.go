@@ -35,9 +35,19 @@ func (e *cuda) Available() (int64, string) { return e.device.memory, "the device
 
 // Memory returns the bytes that a trainer allocates on the device.
 func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
+	return e.planned(arch, a).bytes
+}
+
+// Check returns an error if Fisher blocks or arrays would be too large for the kernels.
+func (e *cuda) Check(arch engine.Architecture, a engine.Algorithm) error {
+	return e.planned(arch, a).err
+}
+
+// planned returns the memory of a trainer, without allocating it.
+func (e *cuda) planned(arch engine.Architecture, a engine.Algorithm) *memory {
 	m := &memory{}
 	newTrainer(m, e.device.mostBlocks(), engine.Job{Algorithm: a}, arch)
-	return m.bytes
+	return m
 }
 
 func (e *cuda) MetricBlocks(arch engine.Architecture, a engine.Algorithm) (ofGenerative, ofRecognition []engine.Blocks) {

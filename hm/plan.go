@@ -61,6 +61,11 @@ func (p *plan) check() error {
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
 		return err
 	}
+	if e, limits := p.backend.Engine.(engine.Checker); limits {
+		if err := e.Check(p.architecture, p.job.Algorithm); err != nil {
+			return err
+		}
+	}
 	return p.checkMemory(p.backend.Available())
 }
 
