@@ -357,12 +357,26 @@ func TestEnginesResumeEachOther(t *testing.T) {
 	}
 }
 
-// The engine may take at most what Memory announces on the device, without programs and data, and
-// not much less, since fewer thread blocks may be resident than possible. Nothing may remain
+// A trainer and an evaluation may take at most what Memory announces on the device, without programs and
+// data, and not much less, since fewer thread blocks may be resident than possible. Nothing may remain
 // allocated after everything is closed.
 func TestMemory(t *testing.T) {
 	e := opened(t)
 	p := oracle.Random(engine.Architecture{Units: []int{60, 40, 20}}, 3)
+	m, err := e.NewModel(p, engine.FloatingPoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluation := int64(0)
+	for _, samples := range []int{1, 2, samplesAPass} {
+		if err := m.(*model).in(0, func(s *session) error {
+			s.newImportance(engine.Data{}, newPiece(rowsAPass, samples))
+			evaluation = max(evaluation, s.memory.bytes)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := nrws
 		a.Metric = metric
@@ -370,7 +384,8 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got > want || got < want*3/4 {
+		got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a)-evaluation
+		if got > want || got < want*3/4 {
 			t.Errorf("%v: a trainer takes %d bytes, announced were %d", metric, got, want)
 		}
 		if err := made.Close(); err != nil {
@@ -399,8 +414,11 @@ func TestTooLargeMachines(t *testing.T) {
 		t.Skip("the device has room for it")
 	}
 	_, err := e.NewTrainer(minibatches(a, engine.Data{}), engine.NewState(a, p))
-	if err == nil || !strings.Contains(err.Error(), "MB requested") || !strings.Contains(err.Error(), "lower") {
+	if err == nil || !strings.Contains(err.Error(), "MB requested") || !strings.Contains(err.Error(), "--backend cpu") {
 		t.Errorf("a machine that is too large: %v", err)
+	}
+	if err := e.device.tooLarge(1, 1, cu.OutOfMemory, "free:", 0); !strings.Contains(err.Error(), " 1 MB requested") {
+		t.Errorf("a byte that is too much: %v", err)
 	}
 	if errors.As(err, new(*engine.DeviceError)) {
 		t.Errorf("the device is to blame for %v", err)

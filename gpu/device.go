@@ -359,8 +359,8 @@ func (m *memory) allocate(bytes int) address {
 // tooLarge returns the error for an allocation that does not fit. held is the number of bytes that
 // this program would hold after the allocation.
 func (d *device) tooLarge(bytes int, held int64, err error, what string, room int64) error {
-	return fmt.Errorf("%s: %w: %d MB requested in addition to %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
-		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
+	return fmt.Errorf("%s: %w: %d MB requested in addition to %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, choose the diagonal metric, or use --backend cpu",
+		d.name, err, (bytes-1)>>20+1, (held-int64(bytes))>>20, what, room>>20)
 }
 
 func (m *memory) fail(err error) {

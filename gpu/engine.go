@@ -33,9 +33,12 @@ func refuse(asked ...engine.Feature) error { return engine.Refuse(name, lacks, a
 
 func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }
 
-// Memory returns the bytes that a trainer allocates on the device.
+// Memory returns the bytes that a trainer, and evaluations between its steps, allocate on the device.
 func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
-	return e.planned(arch, a).bytes
+	m, l := e.planned(arch, a), newLayout(arch)
+	evaluation := &session{model: &model{layout: l}, memory: m, parameters: m.floats(l.size)}
+	evaluation.newImportance(engine.Data{}, piece{rowsAPass, 1})
+	return m.bytes
 }
 
 // Check returns an error if Fisher blocks or arrays would be too large for the kernels.
