@@ -168,6 +168,24 @@ func TestFisherPrecision(t *testing.T) {
 	}
 }
 
+// The error must name the network, the layer and the unit of a Fisher block that cannot be inverted.
+func TestSingularBlocksAreNamed(t *testing.T) {
+	made, err := opened(t).NewTrainer(minibatches(nrws, stripes(40, 12)), engine.NewState(nrws, oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	trainer := made.(*trainer)
+	if err := trainer.checkInverses(); err != nil {
+		t.Error(err)
+	}
+	upload(trainer.memory, trainer.failed.floats(trainer.inverses[recognition][1].flags+7), []uint32{1})
+	err = trainer.checkInverses()
+	if s := new(engine.Singular); !errors.As(err, &s) || s.Network != recognition || s.Layer != 1 || !strings.Contains(err.Error(), "unit 7 ") {
+		t.Errorf("unit 7 of layer 1 of q cannot be inverted, and the error is %v", err)
+	}
+}
+
 // If each step computes the diagonal, steps are launched together, with their diagonals. Gradients computes
 // the diagonal by itself.
 func TestDiagonalsOfStepsThatAreLaunchedTogether(t *testing.T) {

@@ -30,7 +30,7 @@ type inverse struct {
 	gram      address // inner: U Uᵀ
 	projected address // inner: the products of U with each unit's gradient
 	products  address // inner: projected times the inner matrices, transposed
-	failed    address // direct and inner: one flag per unit
+	flags     int     // index of the first unit's flag in trainer.failed
 }
 
 // formOf returns how the blocks of a layer are stored if they are estimated from a number of
@@ -70,9 +70,6 @@ func blockSamples(n network, i, data, samples int) int {
 
 func newInverse(m *memory, a engine.Algorithm, of layer, samples int) *inverse {
 	v := &inverse{form: formOf(a, of, samples)}
-	if v.form != diagonalForm {
-		v.failed = m.allocate(4 * of.units)
-	}
 	switch v.form {
 	case diagonalForm:
 		v.blocks = m.floats(of.count())
@@ -195,7 +192,7 @@ func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
 		}
 		o := blocksOf{
 			residuals: e.residuals, parents: e.parents, weights: e.weights,
-			inverses: v.blocks, scratch: t.scratch, failed: v.failed, scratchSize: uint64(t.scratchSize),
+			inverses: v.blocks, scratch: t.scratch, failed: t.failed.floats(v.flags), scratchSize: uint64(t.scratchSize),
 			residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
 			rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), halved: ifTrue(v.form == halvedDirect),
 			scale: float32(e.scale), damping: alpha,
@@ -212,13 +209,13 @@ func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
 
 // checkInverses returns an error if a block was not positive definite.
 func (t *trainer) checkInverses() (err error) {
+	if t.job.Algorithm.Metric == engine.Diagonal {
+		return nil // it can always be inverted
+	}
+	failed := make([]uint32, t.flags)
+	download(t.memory, failed, t.failed)
 	t.layout.each(func(n network, i int, of layer) {
-		if t.inverses[n][i].form == diagonalForm {
-			return // it can always be inverted
-		}
-		failed := make([]uint32, of.units)
-		download(t.memory, failed, t.inverses[n][i].failed)
-		for j, f := range failed {
+		for j, f := range failed[t.inverses[n][i].flags:][:of.units] {
 			if f != 0 && err == nil {
 				err = &engine.Singular{Step: t.state.Step, Layer: i, Network: n, Err: fmt.Errorf(
 					"the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", j, t.job.Algorithm.Damping)}

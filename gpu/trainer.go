@@ -31,7 +31,9 @@ type trainer struct {
 
 	inverses    [2][]*inverse
 	scratch     address
-	scratchSize int // numbers per thread block
+	scratchSize int     // numbers per thread block
+	failed      address // one flag per unit of all layers, set if its Fisher block cannot be inverted
+	flags       int     // number of these flags
 
 	blocks   shape // shape of the minibatch from which the Fisher blocks were estimated
 	programs map[[2]shape]*stepPrograms
@@ -125,10 +127,13 @@ func (t *trainer) makeInverses(threadBlocks int) {
 				i, name, mostPacked, mostPacked, side, side))
 		}
 		t.inverses[n][i] = newInverse(t.memory, a, of, samples)
+		t.inverses[n][i].flags = t.flags
+		t.flags += of.units
 		t.scratchSize = max(t.scratchSize, 2*packed(side)+tileSize*tiles(samples, tileSize))
 	})
 	if a.Metric == engine.Block {
 		t.scratch = t.memory.floats(threadBlocks * t.scratchSize)
+		t.failed = t.memory.allocate(4 * t.flags)
 	}
 }
 
