@@ -18,6 +18,7 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/hm/engine/cpu"
 	"github.com/helmholtz-go/helmholtz/hm/engine/enginetest"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/file/filetest"
 	"gorgonia.org/cu"
 )
 
@@ -96,14 +97,15 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 			t.Run(fmt.Sprint(units, metric), func(t *testing.T) {
 				a := nrws
 				a.Metric = metric
-				plain, natural := 1e-5, 1e-4
+				algorithms, plain, natural := [2]engine.Algorithm{a, a}, 1e-5, 1e-4
+				algorithms[1].FisherPrecision = engine.SixteenBits
 				if metric == engine.Block && units[0] > tileSize { // some numbers of the inverses have half precision
 					plain, natural = 3e-5, 3e-4
 				}
 				data, p := stripes(40, units[0]), oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne}, 3)
 				var trainers [2]engine.Trainer
 				for k, one := range []engine.Engine{reference, e} {
-					if trainers[k], err = one.NewTrainer(minibatches(a, data), engine.NewState(a, p)); err != nil {
+					if trainers[k], err = one.NewTrainer(minibatches(algorithms[k], data), engine.NewState(a, p)); err != nil {
 						t.Fatal(err)
 					}
 					defer trainers[k].Close()
@@ -133,6 +135,54 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Natural gradients from blocks in single precision must be much closer to the CPU's than natural gradients
+// from blocks of which some numbers have half precision.
+func TestFisherPrecision(t *testing.T) {
+	e := opened(t)
+	reference, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, p := stripes(40, 70), oracle.Random(engine.Architecture{Units: []int{70, 40, 33, 5}, Coding: engine.PlusMinusOne}, 3)
+	natural := func(one engine.Engine, precision engine.FisherPrecision) []float32 {
+		a := nrws
+		a.FisherPrecision = precision
+		trainer, err := one.NewTrainer(minibatches(a, data), engine.NewState(a, p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer trainer.Close()
+		g, err := trainer.Gradients(0.01)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.Natural.Flat
+	}
+	want := natural(reference, engine.SinglePrecision)
+	single, half := distance(natural(e, engine.SinglePrecision), want), distance(natural(e, engine.SixteenBits), want)
+	if !(single < half/10) {
+		t.Errorf("natural gradients differ by a relative %.2g in single precision, and by %.2g in half precision", single, half)
+	}
+}
+
+// The error must name the network, the layer and the unit of a Fisher block that cannot be inverted.
+func TestSingularBlocksAreNamed(t *testing.T) {
+	made, err := opened(t).NewTrainer(minibatches(nrws, stripes(40, 12)), engine.NewState(nrws, oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	trainer := made.(*trainer)
+	if err := trainer.checkInverses(); err != nil {
+		t.Error(err)
+	}
+	upload(trainer.memory, trainer.failed.floats(trainer.inverses[recognition][1].flags+7), []uint32{1})
+	err = trainer.checkInverses()
+	if s := new(engine.Singular); !errors.As(err, &s) || s.Network != recognition || s.Layer != 1 || !strings.Contains(err.Error(), "unit 7 ") {
+		t.Errorf("unit 7 of layer 1 of q cannot be inverted, and the error is %v", err)
 	}
 }
 
@@ -235,15 +285,20 @@ func differentDraws(a, b engine.Draws) int {
 
 func wantClose(t *testing.T, what string, got, want []float32, tolerance float64) {
 	t.Helper()
+	if relative := distance(got, want); !(relative <= tolerance) {
+		t.Errorf("%s differs by a relative %.2g, tolerated %.2g", what, relative, tolerance)
+	}
+}
+
+// distance returns the 2-norm of the difference, relative to the norm of want.
+func distance(got, want []float32) float64 {
 	difference, norm := 0.0, 0.0
 	for k := range want {
 		d := float64(got[k]) - float64(want[k])
 		difference += d * d
 		norm += float64(want[k]) * float64(want[k])
 	}
-	if relative := math.Sqrt(difference / norm); !(relative <= tolerance) {
-		t.Errorf("%s differs by a relative %.2g, tolerated %.2g", what, relative, tolerance)
-	}
+	return math.Sqrt(difference / norm)
 }
 
 // Over 1,000 steps the engines' trajectories diverge but their measures must not: the means of log
@@ -320,12 +375,26 @@ func TestEnginesResumeEachOther(t *testing.T) {
 	}
 }
 
-// The engine may take at most what Memory announces on the device, without programs and data, and
-// not much less, since fewer thread blocks may be resident than possible. Nothing may remain
+// A trainer and an evaluation may take at most what Memory announces on the device, without programs and
+// data, and not much less, since fewer thread blocks may be resident than possible. Nothing may remain
 // allocated after everything is closed.
 func TestMemory(t *testing.T) {
 	e := opened(t)
 	p := oracle.Random(engine.Architecture{Units: []int{60, 40, 20}}, 3)
+	m, err := e.NewModel(p, engine.FloatingPoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluation := int64(0)
+	for _, samples := range []int{1, 2, samplesAPass} {
+		if err := m.(*model).in(0, func(s *session) error {
+			s.newImportance(engine.Data{}, newPiece(rowsAPass, samples))
+			evaluation = max(evaluation, s.memory.bytes)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := nrws
 		a.Metric = metric
@@ -333,7 +402,8 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a); got > want || got < want*3/4 {
+		got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a)-evaluation
+		if got > want || got < want*3/4 {
 			t.Errorf("%v: a trainer takes %d bytes, announced were %d", metric, got, want)
 		}
 		if err := made.Close(); err != nil {
@@ -342,6 +412,14 @@ func TestMemory(t *testing.T) {
 	}
 	if e.device.holders != 0 || e.device.held != 0 {
 		t.Errorf("the context is held %d times, and %d bytes, after all is closed", e.device.holders, e.device.held)
+	}
+}
+
+// Planning a machine must not allocate its parameters.
+func TestMemoryOfLargeMachines(t *testing.T) {
+	e, arch := &cuda{&device{}}, engine.Architecture{Units: []int{1 << 18, 1 << 18}}
+	if took := filetest.Allocated(func() { e.Memory(arch, nrws) }); took > 1<<20 {
+		t.Errorf("planning takes %d bytes", took)
 	}
 }
 
@@ -354,8 +432,11 @@ func TestTooLargeMachines(t *testing.T) {
 		t.Skip("the device has room for it")
 	}
 	_, err := e.NewTrainer(minibatches(a, engine.Data{}), engine.NewState(a, p))
-	if err == nil || !strings.Contains(err.Error(), "MB requested") || !strings.Contains(err.Error(), "lower") {
+	if err == nil || !strings.Contains(err.Error(), "MB requested") || !strings.Contains(err.Error(), "--backend cpu") {
 		t.Errorf("a machine that is too large: %v", err)
+	}
+	if err := e.device.tooLarge(1, 1, cu.OutOfMemory, "free:", 0); !strings.Contains(err.Error(), " 1 MB requested") {
+		t.Errorf("a byte that is too much: %v", err)
 	}
 	if errors.As(err, new(*engine.DeviceError)) {
 		t.Errorf("the device is to blame for %v", err)
@@ -393,15 +474,40 @@ func TestMemoryThatOthersHold(t *testing.T) {
 	}
 }
 
-// A thread block has room for the sums of at most mostPacked rows.
+// A thread block has room for the sums of at most mostPacked rows. Too large blocks count as memory, too.
 func TestTooLargeFisherBlocks(t *testing.T) {
-	a := nrws
-	for samples, fits := range map[int]bool{mostPacked: true, mostPacked + 1: false} {
+	e, arch, a := &cuda{&device{processors: 1}}, engine.Architecture{Units: []int{1, 2 * mostPacked}}, nrws
+	before := int64(0)
+	for _, samples := range []int{mostPacked, mostPacked + 1} {
 		a.BatchSize, a.Samples = samples, 1
-		m := &memory{} // without a device, only counts
-		newTrainer(m, 1, engine.Job{Algorithm: a}, engine.Architecture{Units: []int{1, mostPacked}})
-		if (m.err == nil) != fits {
-			t.Errorf("blocks from %d samples: error %v", samples, m.err)
+		if err := e.Check(arch, a); (err == nil) != (samples <= mostPacked) {
+			t.Errorf("blocks from %d samples: error %v", samples, err)
+		}
+		if more := e.Memory(arch, a); more <= before {
+			t.Errorf("blocks from %d samples take %d bytes, and from fewer %d", samples, more, before)
+		} else {
+			before = more
+		}
+	}
+}
+
+// The kernels index arrays with 32 bits, among them the residuals of x, which has one row per sample.
+func TestTooManyNumbersForTheIndices(t *testing.T) {
+	for _, c := range []struct {
+		units []int
+		batch int
+		says  string
+	}{
+		{[]int{784, 100}, 50_000, ""},
+		{[]int{784, 100}, 60_000, "layer 0 has 784 units and 6000000 rows, too many"},
+		{[]int{784, 1000}, 50_000, "layer 1 has 1000 units and 5000000 rows, too many"},
+		{[]int{40_000, 50_000}, 1, ""},
+		{[]int{50_000, 50_000}, 1, "5000150000 parameters are too many"},
+	} {
+		a := engine.Algorithm{Rule: engine.Bidirectional, BatchSize: c.batch, Samples: 100, SleepSteps: 1}
+		err := (&cuda{&device{}}).Check(engine.Architecture{Units: c.units}, a)
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("layers %v, %d rows: error %v, want %q", c.units, c.batch, err, c.says)
 		}
 	}
 }

@@ -229,7 +229,7 @@ func result[E interface {
 
 // memory records the memory that one user of the device holds. Its copies and launches are in the order of
 // a stream of its own, so that they do not wait for other users. After the first failure, all
-// further calls do nothing. Without a device, memory only counts bytes.
+// further calls do nothing. Without a device, memory only counts bytes, also after a failure.
 type memory struct {
 	device *device
 	stream cu.Stream
@@ -328,13 +328,14 @@ func (d *device) take(bytes int64) int64 {
 
 // allocate returns the address of a number of bytes set to 0.
 func (m *memory) allocate(bytes int) address {
+	if m.device == nil {
+		m.bytes += int64(bytes)
+		return 0
+	}
 	if m.err != nil || bytes == 0 {
 		return 0
 	}
 	m.bytes += int64(bytes)
-	if m.device == nil {
-		return 0
-	}
 	held := m.device.take(int64(bytes))
 	if held > m.device.memory { // even if no other program holds any
 		m.err = m.device.tooLarge(bytes, held, cu.OutOfMemory, "the device has", m.device.memory)
@@ -358,8 +359,8 @@ func (m *memory) allocate(bytes int) address {
 // tooLarge returns the error for an allocation that does not fit. held is the number of bytes that
 // this program would hold after the allocation.
 func (d *device) tooLarge(bytes int, held int64, err error, what string, room int64) error {
-	return fmt.Errorf("%s: %w: %d MB requested in addition to %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, or choose the diagonal metric",
-		d.name, err, bytes>>20, (held-int64(bytes))>>20, what, room>>20)
+	return fmt.Errorf("%s: %w: %d MB requested in addition to %d MB in use, %s %d MB: lower the batch size, the number of samples or the layers, choose the diagonal metric, or use --backend cpu",
+		d.name, err, (bytes-1)>>20+1, (held-int64(bytes))>>20, what, room>>20)
 }
 
 func (m *memory) fail(err error) {

@@ -33,11 +33,24 @@ func refuse(asked ...engine.Feature) error { return engine.Refuse(name, lacks, a
 
 func (e *cuda) Available() (int64, string) { return e.device.memory, "the device" }
 
-// Memory returns the bytes that a trainer allocates on the device.
+// Memory returns the bytes that a trainer, and evaluations between its steps, allocate on the device.
 func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
+	m, l := e.planned(arch, a), newLayout(arch)
+	evaluation := &session{model: &model{layout: l}, memory: m, parameters: m.floats(l.size)}
+	evaluation.newImportance(engine.Data{}, piece{rowsAPass, 1})
+	return m.bytes
+}
+
+// Check returns an error if Fisher blocks or arrays would be too large for the kernels.
+func (e *cuda) Check(arch engine.Architecture, a engine.Algorithm) error {
+	return e.planned(arch, a).err
+}
+
+// planned returns the memory of a trainer, without allocating it.
+func (e *cuda) planned(arch engine.Architecture, a engine.Algorithm) *memory {
 	m := &memory{}
 	newTrainer(m, e.device.mostBlocks(), engine.Job{Algorithm: a}, arch)
-	return m.bytes
+	return m
 }
 
 func (e *cuda) MetricBlocks(arch engine.Architecture, a engine.Algorithm) (ofGenerative, ofRecognition []engine.Blocks) {
@@ -46,7 +59,7 @@ func (e *cuda) MetricBlocks(arch engine.Architecture, a engine.Algorithm) (ofGen
 		return blocks[generative], blocks[recognition]
 	}
 	newLayout(arch).each(func(n network, i int, of layer) {
-		blocks[n][i] = describeBlocks(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
+		blocks[n][i] = describeBlocks(a, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
 	})
 	return blocks[generative], blocks[recognition]
 }

@@ -34,15 +34,15 @@ func padded(n int) int { return (n + 3) / 4 * 4 }
 
 func newLayout(a engine.Architecture) layout {
 	l := layout{Architecture: a}
-	p := engine.NewParameters(a)
 	compact := 0
-	for n, layers := range [2][]engine.Layer{p.Generative, p.Recognition} {
-		l.layers[n] = make([]layer, len(layers))
-		for i, of := range layers {
-			at := layer{l.size, of.Units, padded(of.Width), compact, of.Width}
+	for n := range l.layers {
+		l.layers[n] = make([]layer, len(a.Units))
+		for i := range a.Units {
+			c := network(n).Connection(a, i)
+			at := layer{l.size, c.Outputs, padded(c.Inputs), compact, c.Inputs}
 			l.layers[n][i] = at
 			l.size += at.count()
-			compact += of.Units * of.Width
+			compact += c.Outputs * c.Inputs
 		}
 	}
 	return l

@@ -25,17 +25,17 @@ type pass struct {
 	one                      address    // the parent of the prior
 }
 
+// mostIndexed is the largest size of an array whose numbers, in whole tiles, have 32-bit indices.
+const mostIndexed = 1<<32 - elements
+
 func newPass(m *memory, l layout, data, samples int) *pass {
 	v := &pass{layout: l, data: data, samples: samples, states: make([]address, len(l.Units))}
+	if l.size > mostIndexed {
+		m.fail(fmt.Errorf("%d parameters are too many for the 32-bit indices of the backend %s: use fewer units, or --backend cpu", l.Size(), name))
+	}
 	for i, units := range l.Units {
-		rows := data * samples
-		if i == 0 {
-			rows = data
-		}
-		if max(rows*padded(1+units), l.layers[generative][i].count(), l.layers[recognition][i].count()) >= 1<<32 {
-			m.fail(fmt.Errorf("layer %d has %d units and %d rows, too many for the 32-bit indices of the backend %s: use fewer units, or a lower batch size or number of samples", i, units, rows, name))
-		}
-		v.states[i] = m.floats(rows * padded(1+units))
+		rows, _ := v.stateRows(i)
+		v.states[i] = v.matrix(m, i, rows, 1+units)
 	}
 	if samples > 1 {
 		v.shared = m.floats(data * padded(l.Units[1]))
@@ -51,8 +51,17 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 // want allocates one number per unit and sample for the layers of a network.
 func (v *pass) want(m *memory, layers []address, n network) {
 	for i := int(n); i < len(layers); i++ {
-		layers[i] = m.floats(v.rows() * padded(v.layout.Units[i]))
+		layers[i] = v.matrix(m, i, v.rows(), v.layout.Units[i])
 	}
+}
+
+// matrix allocates rows of width numbers for layer i.
+func (v *pass) matrix(m *memory, i, rows, width int) address {
+	size := rows * padded(width)
+	if size > mostIndexed {
+		m.fail(fmt.Errorf("layer %d has %d units and %d rows, too many for the 32-bit indices of the backend %s: use fewer units, a lower batch size or number of samples, or --backend cpu", i, v.layout.Units[i], rows, name))
+	}
+	return m.floats(size)
 }
 
 func (v *pass) rows() int { return v.data * v.samples }

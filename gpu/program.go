@@ -88,7 +88,7 @@ type blocksOf struct {
 	inverses, scratch, failed         address
 	scratchSize                       uint64
 	residualsStride, parentsStride    uint32
-	rows, units, size                 uint32
+	rows, units, size, halved         uint32
 	scale, damping                    float32
 }
 
@@ -263,6 +263,9 @@ func cost(args any) int {
 		depth = int(o.size) * int(o.size) / 128
 	case blocksOf:
 		depth = int(o.size) * int(o.size)
+	case diagonalOf:
+		// A tile has 2 · 1,024 numbers, and each row adds two products in double precision, at half the rate.
+		depth = 8 * int(o.rows)
 	}
 	return 400 + depth
 }

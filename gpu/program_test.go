@@ -66,6 +66,22 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	}
 }
 
+// The diagonal of many rows must come before other operations, and the diagonal of few rows after them.
+func TestCostlyTilesComeFirst(t *testing.T) {
+	p := &program{}
+	add(p, 0, diagonal, 1, diagonalOf{rows: 10})
+	add(p, 0, outputs, 1, outputsOf{width: 100})
+	add(p, 0, diagonal, 1, diagonalOf{rows: 1000})
+	p.balance()
+	var kinds []kind
+	for _, g := range p.phases[0] {
+		kinds = append(kinds, g.operations[0].kind)
+	}
+	if !slices.Equal(kinds, []kind{diagonal, outputs, diagonal}) {
+		t.Errorf("the operations come in the order %v", kinds)
+	}
+}
+
 // Products with packed and halved matrices must equal products with the whole ones, for the smallest
 // matrix and for the largest, whose sums leave room for fewer warps. Memory after the last row must
 // never be read.

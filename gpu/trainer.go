@@ -31,7 +31,9 @@ type trainer struct {
 
 	inverses    [2][]*inverse
 	scratch     address
-	scratchSize int // numbers per thread block
+	scratchSize int     // numbers per thread block
+	failed      address // one flag per unit of all layers, set if its Fisher block cannot be inverted
+	flags       int     // number of these flags
 
 	blocks   shape // shape of the minibatch from which the Fisher blocks were estimated
 	programs map[[2]shape]*stepPrograms
@@ -124,11 +126,14 @@ func (t *trainer) makeInverses(threadBlocks int) {
 			t.memory.fail(fmt.Errorf("layer %d: the backend %s can multiply Fisher blocks of at most %d × %d numbers, and these would have %d × %d: lower the batch size or the number of samples, or choose the diagonal metric",
 				i, name, mostPacked, mostPacked, side, side))
 		}
-		t.inverses[n][i] = newInverse(t.memory, a.Metric, of, samples)
+		t.inverses[n][i] = newInverse(t.memory, a, of, samples)
+		t.inverses[n][i].flags = t.flags
+		t.flags += of.units
 		t.scratchSize = max(t.scratchSize, 2*packed(side)+tileSize*tiles(samples, tileSize))
 	})
 	if a.Metric == engine.Block {
 		t.scratch = t.memory.floats(threadBlocks * t.scratchSize)
+		t.failed = t.memory.allocate(4 * t.flags)
 	}
 }
 
@@ -147,7 +152,7 @@ func (t *trainer) MetricBytes() int64 {
 		return 0
 	}
 	t.layout.each(func(n network, i int, of layer) {
-		bytes += describeBlocks(a.Metric, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
+		bytes += describeBlocks(a, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
 	})
 	return bytes
 }

@@ -22,13 +22,20 @@ func cpuEngine() engine.Engine {
 	return e
 }
 
-// poor is an engine without Gaussian units and Gibbs chains, and with little memory.
+// poor is an engine without Gaussian units, convolutions and Gibbs chains, for few layers, and with little memory.
 type poor struct{ engine.Engine }
 
 func (poor) Lacks() []engine.Feature {
-	return []engine.Feature{engine.GaussianUnits, engine.GibbsChains}
+	return []engine.Feature{engine.GaussianUnits, engine.ConvolvedLayers, engine.GibbsChains}
 }
 func (poor) Available() (int64, string) { return 1 << 20, "the device" }
+
+func (poor) Check(a engine.Architecture, _ engine.Algorithm) error {
+	if a.Depth() > 3 {
+		return errors.New("too many layers")
+	}
+	return nil
+}
 
 func (p poor) NewModel(of *engine.Parameters, arithmetic engine.Arithmetic) (engine.Model, error) {
 	m, err := p.Engine.NewModel(of, arithmetic)
@@ -140,7 +147,7 @@ func TestBackendIsNoPartOfARun(t *testing.T) {
 	runstest.SameRun(t, whole, parts)
 }
 
-// A run must be refused before it begins if the backend lacks a feature or memory.
+// A run must be refused before it begins if the backend lacks a feature or memory, or if it exceeds a limit.
 func TestBackendRefusesWhatItLacks(t *testing.T) {
 	useBackend(t, "poor")
 	set, dir := grays(t), filepath.Join(t.TempDir(), "run")
@@ -154,7 +161,11 @@ func TestBackendRefusesWhatItLacks(t *testing.T) {
 	_, err = run.Gibbs(t.Context(), 2, Chain{Sweeps: 1, Candidates: 2}, nil)
 	wantError(t, err, "engine poor lacks Gibbs chains and inpainting")
 	_, err = short(NRWS()).Train(t.Context(), New(set.Shape()).Dense(300, 300), set, dir)
-	wantError(t, err, "the device has 1.0 MiB")
+	wantError(t, err, "inverse Fisher blocks, but the device has 1.0 MiB: use smaller layers, the metric diagonal or none, --backend cpu, or fewer samples")
+	_, err = short(RWS()).Train(t.Context(), New(set.Shape()).Dense(300, 300), set, dir)
+	wantError(t, err, "of memory, but the device has 1.0 MiB: use smaller layers, --backend cpu, or fewer samples")
+	_, err = short(RWS()).Train(t.Context(), New(set.Shape()).Dense(2, 2, 2, 2), set, dir)
+	wantError(t, err, "too many layers")
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused experiment has made its directory (%v)", err)
 	}

@@ -62,6 +62,11 @@ func (p *plan) check() error {
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
 		return err
 	}
+	if e, limits := p.backend.Engine.(engine.Checker); limits {
+		if err := e.Check(p.architecture, p.job.Algorithm); err != nil {
+			return err
+		}
+	}
 	return p.checkMemory(p.backend.Available())
 }
 
@@ -73,8 +78,19 @@ func (p *plan) checkMemory(available int64, owner string) error {
 		return nil
 	}
 	generative, recognition := p.backend.MetricBlocks(p.architecture, p.job.Algorithm)
-	return fmt.Errorf("training takes %s of memory, %s of it for inverse Fisher blocks, but %s has %s: use the metric diagonal or none, smaller layers, convolutions, or fewer samples",
-		size(needed), size(total(generative)+total(recognition)), owner, size(available))
+	blocks, remedies := "", "smaller layers"
+	if bytes := total(generative) + total(recognition); bytes > 0 {
+		blocks = fmt.Sprintf(" %s of it for inverse Fisher blocks,", size(bytes))
+		remedies += ", the metric diagonal or none"
+	}
+	if !engine.ConvolvedLayers.In(p.backend.Lacks()) {
+		remedies += ", convolutions"
+	}
+	if p.backend.name != "cpu" {
+		remedies += ", --backend cpu"
+	}
+	return fmt.Errorf("training takes %s of memory,%s but %s has %s: use %s, or fewer samples",
+		size(needed), blocks, owner, size(available), remedies)
 }
 
 func (p *plan) memory() int64 {

@@ -182,14 +182,14 @@ struct Gradient {
 //   direct: α (αI + Uᵀ Q U)⁻¹                       size × size
 //   inner:  √Q (αI + √Q U Uᵀ √Q)⁻¹ √Q               rows × rows
 //
-// They are symmetric. Inner ones are kept as Packed ones, direct ones as Halved ones.
+// They are symmetric. Direct ones are kept as Halved ones if halved, the others as Packed ones.
 struct Blocks {
   const float *residuals, *parents, *weights, *gram; // gram: U Uᵀ, only for inner ones
   float *inverses, *scratch; // scratch: for each thread block
   u32 *failed;               // takes 1 of a unit whose block cannot be inverted
   u64 scratch_size;          // of each thread block, numbers
   u32 residuals_stride, parents_stride;
-  u32 rows, units, size;
+  u32 rows, units, size, halved;
   float scale, damping; // scale: of the weights, or the weight where there are none
 };
 
@@ -944,8 +944,8 @@ template <class O> __device__ float information(const O &o, u32 r, u32 j) {
 __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   int n = o.gram ? o.rows : o.size;
   Packed x = {o.scratch + blockIdx.x * o.scratch_size, n};
-  Packed a = {o.gram ? o.inverses + j * x.size() : x.data + x.size(), n};
-  float *q = x.data + (o.gram ? 1 : 2) * x.size();
+  Packed a = {o.halved ? x.data + x.size() : o.inverses + j * x.size(), n};
+  float *q = x.data + (o.halved ? 2 : 1) * x.size();
   for (u32 r = threadIdx.x; r < (u32)TILE * ((o.rows + TILE - 1) / TILE); r += blockDim.x) {
     float w = r < o.rows ? information(o, r, j) : 0;
     q[r] = o.gram ? sqrtf(w) : w;
@@ -974,7 +974,7 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   if (threadIdx.x == 0) o.failed[j] = !ok;
   invert_factor(a, x);
   square(a, x);
-  if (!o.gram) {
+  if (o.halved) {
     Halved to = {o.inverses, n};
     to.data += j * to.size();
     to.store(a, o.damping);
@@ -982,7 +982,8 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   }
   for (int i = 0; i < a.tiles(); i++)
     for (int k = 0; k <= i; k++)
-      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x) a.tile(i, k)[e] *= q[i * TILE + e / TILE] * q[k * TILE + e % TILE];
+      for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x)
+        a.tile(i, k)[e] *= o.gram ? q[i * TILE + e / TILE] * q[k * TILE + e % TILE] : o.damping;
 }
 
 // share sums each of N numbers over the N lanes that a stride parts. It returns the

@@ -33,6 +33,12 @@ type Engine interface {
 	NewModel(p *Parameters, arithmetic Arithmetic) (Model, error)
 }
 
+// Checker is an Engine that limits the sizes of machines and minibatches.
+type Checker interface {
+	// Check returns an error if a trainer would exceed a limit of the engine other than its memory.
+	Check(a Architecture, algorithm Algorithm) error
+}
+
 // Blocks describes the inverse Fisher blocks of a layer if no sample of a minibatch is negligible.
 type Blocks struct {
 	Bytes int64  // memory of the blocks

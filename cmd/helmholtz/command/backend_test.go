@@ -2,12 +2,17 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
@@ -40,6 +45,26 @@ func TestBackends(t *testing.T) {
 		}
 		if record.Backend != "cpu" || !strings.HasPrefix(record.Device, "CPU, ") {
 			t.Errorf("%v ran on %+v", args, record)
+		}
+	}
+}
+
+// Training must refuse a GPU for families that compute on the CPU. The backend itself may be missing here.
+func TestOtherFamiliesRefuseGPUs(t *testing.T) {
+	for _, backend := range []string{"cpu", "auto"} {
+		succeed(t, onPatterns("--algorithm", "pcd", "--layers", "5", "--backend", backend, "--out", filepath.Join(t.TempDir(), "run"))...)
+	}
+	c, refusal := commands()["train"], "only Helmholtz machines compute on a GPU: omit --backend"
+	if err := c.Flags().Set("backend", "cuda"); err != nil {
+		t.Fatal(err)
+	}
+	for e, refused := range map[runs.Experiment]bool{&boltzmann.Experiment{}: true, &hm.Experiment{}: false} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := train(c, e, 0, dir); err == nil || strings.Contains(err.Error(), refusal) != refused {
+			t.Errorf("%T: error %v", e, err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%T: a refused experiment has made its directory (%v)", e, err)
 		}
 	}
 }

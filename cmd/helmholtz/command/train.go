@@ -225,6 +225,9 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if seeds == 0 && c.Flags().Changed("workers") {
 		return misuse(c, "--workers has no effect without --seeds: omit it")
 	}
+	if _, shares := e.(runs.Sharer); !shares && c.Flags().Lookup("backend").Value.String() == "cuda" {
+		return misuse(c, "--backend cuda: only Helmholtz machines compute on a GPU: omit --backend")
+	}
 	if err := refuseFile(c, dir); err != nil {
 		return err
 	}

@@ -54,8 +54,6 @@ struct alignas(16) float4 {
 	float x, y, z, w;
 };
 
-static const int warpSize = emulated::warp_size;
-
 inline void *shared_memory() { return emulated::shared_memory(); }
 inline void relax() { emulated::relax(); }
 template <class T> inline T *global(T *address) { return address; }
@@ -84,21 +82,12 @@ template <class T> inline T __shfl_xor_sync(unsigned mask, T value, int lane_mas
 	return __shfl_sync(mask, value, emulated::lane() ^ lane_mask);
 }
 
-inline int atomicAdd(int *address, int value) { return emulated::fetch_and_add(address, value); }
 inline unsigned atomicAdd(unsigned *address, unsigned value) { return emulated::fetch_and_add(address, value); }
-inline unsigned long long atomicAdd(unsigned long long *address, unsigned long long value)
-{
-	return emulated::fetch_and_add(address, value);
-}
 
 // The file is compiled without contraction, so each operation rounds once.
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
-inline float __fsqrt_rn(float a) { return std::sqrt(a); }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-
-inline unsigned __umulhi(unsigned a, unsigned b) { return (uint64_t)a * b >> 32; }
 
 inline unsigned short to_half(float x) { return emulated::reinterpret<unsigned short>((_Float16)x); }
 inline float2 from_halves(unsigned word)
@@ -139,28 +128,10 @@ inline void add_products(float (&sum)[2][4][4], const float (&a)[4][4], const fl
 
 template <class T> inline T __ldg(const T *address) { return *address; }
 
-// min and max of two numbers of the same or of different types, as CUDA converts them.
+// min of two whole numbers of the same or of different types, as CUDA converts them.
 template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return b < a ? b : a; }
-template <class A, class B> inline auto max(A a, B b) -> decltype(a + b) { return a < b ? b : a; }
-inline float min(float a, float b) { return std::fmin(a, b); }
-inline float max(float a, float b) { return std::fmax(a, b); }
-inline double min(double a, double b) { return std::fmin(a, b); }
-inline double max(double a, double b) { return std::fmax(a, b); }
 
-using std::abs;
-using std::ceil;
 using std::exp;
-using std::expm1;
-using std::fabs;
-using std::floor;
-using std::fma;
-using std::isfinite;
-using std::isinf;
-using std::isnan;
-using std::log;
-using std::log1p;
-using std::pow;
 using std::sqrt;
-using std::tanh;
 
 #endif

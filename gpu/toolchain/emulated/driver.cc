@@ -295,14 +295,6 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 	return leaked ? CUDA_ERROR_ILLEGAL_STATE : CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
-{
-	std::lock_guard<std::mutex> lock(mutex);
-	*flags = 0;
-	*active = retained > 0;
-	return check_device(device);
-}
-
 CUresult cuCtxSetCurrent(CUcontext context)
 {
 	if (!initialised)
@@ -311,12 +303,6 @@ CUresult cuCtxSetCurrent(CUcontext context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	current = context;
 	return CUDA_SUCCESS;
-}
-
-CUresult cuCtxGetCurrent(CUcontext *context)
-{
-	*context = current;
-	return initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult cuCtxSynchronize()
@@ -390,35 +376,6 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	return CUDA_SUCCESS;
 }
 
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
-{
-	if (function != &walk)
-		return CUDA_ERROR_INVALID_HANDLE;
-	switch (attribute) {
-	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-		*value = most_threads();
-		break;
-	case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-		*value = most_shared_memory;
-		break;
-	case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-	case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
-		*value = 70;
-		break;
-	case CU_FUNC_ATTRIBUTE_NUM_REGS:
-		*value = 32;
-		break;
-	case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
-	case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
-	case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
-		*value = 0;
-		break;
-	default:
-		return CUDA_ERROR_INVALID_VALUE;
-	}
-	return CUDA_SUCCESS;
-}
-
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared_bytes)
 {
 	if (function != &walk)
@@ -482,11 +439,6 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
 	return copy(to, (const void *)from, bytes, false, true);
 }
 
-CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return copy((void *)to, (const void *)from, bytes, true, true);
-}
-
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
 {
 	return copy((void *)to, from, bytes, true, false, stream);
@@ -500,12 +452,6 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
 	return copy((void *)to, (const void *)from, bytes, true, true, stream);
-}
-
-// Between any two addresses, of the host or of the device.
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return copy((void *)to, (const void *)from, bytes, false, false);
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t n) { return set(to, value, n); }
