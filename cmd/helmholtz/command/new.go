@@ -65,6 +65,10 @@ variable. The command refuses an experiment that train would refuse.`,
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
+		e.Fingerprint = "" // training sets this and Start.Parameters
+		if e.Start != nil {
+			e.Start.Parameters = ""
+		}
 		e.Dataset = besideFile(e.Dataset, path)
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
@@ -117,7 +121,6 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	given := givenFlags(c.Flags())
 	machine, method := hm.Suggested(set)
 	x.values = method.Experiment(machine, set)
-	x.values.Fingerprint = ""
 	err := handOn(c, given, c.Flags())
 	x.values.Dataset = set.Spec()
 	switch m := &x.values.Machine; {
