@@ -55,6 +55,9 @@ func TestEvaluationInParts(t *testing.T) {
 	for says, args := range map[string][]string{
 		"cannot share the rows of a file": {"eval", "submit", dir, "--parts", parts, "--slurm", "--only-write", "--rows", "evalparts_test.go"},
 		"a share prints no result":        {"eval", dir, "--parts", parts, "--shard", "0/2", "--json"},
+		"run contains checkpoint":         {"eval", dir, "--parts", dir},
+		"contains parts, which is not":    {"eval", "submit", dir, "--parts", here, "--slurm", "--only-write"},
+		"seeds contains seeds.json":       {"eval", dir, "--parts", "testdata/runs/v3/seeds"},
 	} {
 		if code, _, text := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(text, says) {
 			t.Errorf("%v ends with %d: %s", args, code, text)

@@ -284,6 +284,9 @@ evaluation.`,
 		if of.parts == "" {
 			return misuse(c, "give --parts DIR, the directory that the tasks share")
 		}
+		if err := refuseForeignParts(c, of.parts); err != nil {
+			return err
+		}
 		if of.file != "" {
 			return misuse(c, "--rows %s: tasks cannot share the rows of a file; use helmholtz eval", of.file)
 		}
