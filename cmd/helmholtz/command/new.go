@@ -62,12 +62,15 @@ variable. The command refuses an experiment that train would refuse.`,
 			}
 			e.Dataset = set.Spec()
 		}
-		if err := e.Check(set); err != nil {
-			return misuse(c, "%w", err)
-		}
 		e.Fingerprint = "" // training sets this and Start.Parameters
 		if e.Start != nil {
 			e.Start.Parameters = ""
+		}
+		if err := e.Check(set); err != nil {
+			return misuse(c, "%w", err)
+		}
+		if _, err := e.Resolve(set); err != nil { // reads the parameters that training starts from
+			return misuse(c, "%w", err)
 		}
 		e.Dataset = besideFile(e.Dataset, path)
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {

@@ -71,6 +71,16 @@ func TestNewChangesTheExperimentOfARun(t *testing.T) {
 	if e.Fingerprint != "" || e.Start == nil || e.Start.Run != first || e.Start.Parameters != "" || e.Method.LearningRate != 0.1 {
 		t.Errorf("the experiment is %+v, from %+v", e, e.Start)
 	}
+	for says, flags := range map[string]string{
+		"start from nope: ": "--dataset 3by3 --layers 6,3 --from nope",
+		"epoch 7":           "--layers 6,3 --from " + first + " --from-checkpoint 7",
+		"describe the same machine, as --config " + filepath.Join(first, "experiment.toml"): "--layers 5 --from " + first,
+	} {
+		args := append([]string{"new", filepath.Join(dir, "refused.toml")}, strings.Fields(flags)...)
+		if code, _, err := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(err, says) {
+			t.Errorf("%v ends with %d: %s", args, code, err)
+		}
+	}
 }
 
 // Without --algorithm, new chooses settings by the rows: real numbers get Gaussian visible units below the
