@@ -159,7 +159,7 @@ func newBenchGrowth() *cobra.Command {
 		Example: "  helmholtz bench growth build/speed/growth/width.jsonl --out growth.png",
 		Args:    some("name one or more files of measurements, as notebooks/speed.py --family growth writes them"),
 	}
-	c.Flags().StringVar(&out, "out", "growth.png", "`file` to draw into: .png, .svg or .pdf")
+	figureFlag(c.Flags(), &out, "growth.png", "`file` to draw into")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

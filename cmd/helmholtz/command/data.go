@@ -93,7 +93,7 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 	}
 	f := c.Flags()
 	readingFlags(f, &spec)
-	f.StringVar(&out, "out", "", "`file` to draw the rows into: PNG, SVG or PDF, by its extension")
+	figureFlag(f, &out, "", "`file` to draw the rows into")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {

@@ -45,7 +45,7 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
-	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
+	fileFlag(c.Flags(), &figure, "figure", "", "`file` to draw the validation objective of all candidates into: PNG, SVG or PDF, by its extension", formats...)
 	optionalFlag(c.Flags(), &n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
