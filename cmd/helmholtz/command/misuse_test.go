@@ -51,6 +51,8 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --dataset 3by3 --subset 1 --validation 0":      "larger than the 1 training row of 3by3",
 		"eval misuse_test.go":                                 "misuse_test.go is a file: name the directory of a run, such as .",
 		"train --resume misuse_test.go":                       "misuse_test.go is a file: name the directory of a run, such as .",
+		"train --resume nowhere":                              "nowhere is not the directory of a run",
+		"train --resume nowhere --epochs 2":                   "nowhere is not the directory of a run",
 		"help trian":                                          `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
 		"completion bas":                                      `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
 		"version foo":                                         `helmholtz version takes no arguments: omit "foo"` + "\n",
