@@ -423,7 +423,7 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 	for _, left := range []struct {
 		state runs.State
 		is    string
-	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed (train again with --retry)"}} {
+	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed (sweep status shows why, --retry trains again)"}} {
 		if n := states[left.state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, left.is)
 		}
