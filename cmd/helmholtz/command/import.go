@@ -47,10 +47,8 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 	f.StringVar(&out, "out", "", "`DIR` of the run")
 	dataFlags(f, &data)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		for _, flag := range []string{"dataset", "coding", "sign", "out"} {
-			if !f.Changed(flag) {
-				return misuse(c, "--%s is missing: the file does not contain it; %s", flag, usageOf(f.Lookup(flag)))
-			}
+		if err := refuseMissing(c, "dataset", "coding", "sign", "out"); err != nil {
+			return err
 		}
 		if len(names) != 3 {
 			return misuse(c, "--names %s: give three names, of the weights, the visible and the hidden biases", strings.Join(names, ","))

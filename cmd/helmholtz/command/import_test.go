@@ -31,8 +31,9 @@ func TestImport(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"import", file, "--dataset", "3by3", "--sign", "minus", "--out", here}, "--coding is missing"},
-		{[]string{"import", file, "--dataset", "3by3", "--coding", "01", "--out", here}, "--sign is missing"},
+		{[]string{"import", file, "--dataset", "3by3", "--sign", "minus", "--out", here}, "give also --coding (values of units: "},
+		{[]string{"import", file, "--dataset", "3by3", "--coding", "01", "--out", here}, "give also --sign (sign of the parameters"},
+		{[]string{"import", file}, ", --out (DIR of the run)"},
 		{with("two", "W,b", "3by3", "01"), "give three names"},
 		{with("kinds", names, "3by3", "01,pm1,01"), "give one coding"},
 		{with("array", "W,b,c", "3by3", "01"), "it has no array W"},

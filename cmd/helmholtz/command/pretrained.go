@@ -207,10 +207,8 @@ trained, and the experiment names the path of your own data set.`,
 		if to == "" {
 			return misuse(c, "name the folder of machines with --to or %s", pretrained.Environment)
 		}
-		for flag, text := range map[string]string{"about": about.About, "strengths": about.Strengths, "weaknesses": about.Weaknesses, "licence": about.Licence} {
-			if text == "" {
-				return misuse(c, "--%s is missing: readers rely on the card", flag)
-			}
+		if err := refuseMissing(c, "about", "strengths", "weaknesses", "licence"); err != nil {
+			return err
 		}
 		run, model, err := openModel(args[0], "last")
 		if err != nil {
