@@ -44,6 +44,7 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 	f.BoolVar(&transposed, "transposed", false, "the weights are hidden x visible")
 	listFlag(f, &coding, "coding", "values of units: 01, or pm1 for -1 and 1; or one for visible and one for hidden units, such as pm1,01")
 	textFlag(f, &from.Sign, "sign", "sign of the parameters in the energy: minus for -bv - ch - vWh, or plus")
+	f.Lookup("sign").DefValue = "" // required
 	f.StringVar(&out, "out", "", "`DIR` of the run")
 	dataFlags(f, &data)
 	c.RunE = func(c *cobra.Command, args []string) error {

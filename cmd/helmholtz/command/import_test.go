@@ -16,6 +16,9 @@ func TestImport(t *testing.T) {
 	with := func(out, names, data, coding string) []string {
 		return []string{"import", file, "--names", names, "--transposed", "--dataset", data, "--subset", "40", "--coding", coding, "--sign", "minus", "--out", filepath.Join(here, out)}
 	}
+	if help := succeed(t, "import", "--help"); !strings.Contains(help, "--sign ") || strings.Contains(help, "(default minus)") {
+		t.Errorf("help shows a default of --sign, which is required: %s", help)
+	}
 	if out := succeed(t, with("zeroone", names, "3by3", "01")...); !strings.Contains(out, "a restricted Boltzmann machine of 9–5 units") || strings.Contains(out, "plus") {
 		t.Errorf("import says %q", out)
 	}
