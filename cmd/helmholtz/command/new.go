@@ -39,7 +39,10 @@ variable. The command refuses an experiment that train would refuse.`,
 	flags := newExperimentFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		path := args[0]
-		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		if path == "" {
+			return misuse(c, "the name of the file is empty: name the file to write, such as experiment.toml")
+		}
+		if _, err := os.Lstat(path); err == nil {
 			return misuse(c, "%s already exists: name a new file", path)
 		}
 		e, err := flags.experiment(c)
@@ -73,6 +76,9 @@ variable. The command refuses an experiment that train would refuse.`,
 			return misuse(c, "%w", err)
 		}
 		e.Dataset = besideFile(e.Dataset, path)
+		if err := file.MkdirAll(filepath.Dir(path)); err != nil {
+			return err
+		}
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}

@@ -62,7 +62,11 @@ func TestNewChangesTheExperimentOfARun(t *testing.T) {
 	machine := []string{"train", "--dataset", "3by3", "--subset", "320", "--validation", "40", "--algorithm", "rws", "--layers", "6,3", "--epochs", "1"}
 	succeed(t, append(machine, "--out", first)...)
 	succeed(t, append(machine, "--from", first, "--out", tuned)...)
-	path := filepath.Join(dir, "again.toml")
+	path := filepath.Join(dir, "folder", "again.toml")
+	code, _, errOut := helmholtz(t, t.Context(), "new", "")
+	if code != exitUsage || !strings.Contains(errOut, "the name of the file is empty") {
+		t.Errorf("without a name, new ends with %d: %s", code, errOut)
+	}
 	succeed(t, "new", path, "--config", filepath.Join(tuned, "experiment.toml"), "--lr", "0.1")
 	e, err := hm.ReadExperiment(path)
 	if err != nil {
