@@ -89,7 +89,7 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 		Example: `  helmholtz data show digits.csv --shape 28x28 --out sheet.png
   helmholtz data show adult.csv --columns fnlwgt=skip,age=real:6
   helmholtz data show pictures --binarization stochastic`,
-		Args: cobra.ExactArgs(1),
+		Args: between(1, 1, "name one data set or file"),
 	}
 	f := c.Flags()
 	readingFlags(f, &spec)

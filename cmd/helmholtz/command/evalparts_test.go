@@ -32,6 +32,9 @@ func TestEvaluationInParts(t *testing.T) {
 	alone := estimates(t, succeed(t, append([]string{"eval", dir, "--json"}, evaluation...)...))
 
 	job := succeed(t, append([]string{"eval", "submit", dir, "--parts", parts, "--kubernetes", "--image", "i", "--claim", "c", "--tasks", "2", "--only-write", "--backend", "cpu"}, evaluation...)...)
+	if help := succeed(t, "eval", "submit", "--help"); strings.Contains(help, "FILE") {
+		t.Errorf("tasks cannot share the rows of a file, but help offers it: %s", help)
+	}
 	if !strings.Contains(job, "2 tasks with 2 cores") {
 		t.Errorf("the job is said to be: %s", job)
 	}

@@ -16,6 +16,7 @@ import (
 
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/spf13/cobra"
 )
 
@@ -146,7 +147,7 @@ var oneRun = cobra.MatchAll(between(1, 1, "name the directory of one run"), noFi
 func between(least, most int, ask string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s, got %d arguments", ask, len(args))
+			return fmt.Errorf("%s, got %s", ask, names.Count(len(args), "argument"))
 		}
 		return nil
 	}

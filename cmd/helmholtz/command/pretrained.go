@@ -189,7 +189,7 @@ samples and a card with the measurements into a folder. The record of sessions n
 trained, and the experiment names the path of your own data set.`,
 		Example: `  helmholtz pretrained add runs/mnist our-mnist --to /shared/machines --about "Two hidden layers on MNIST" \
       --strengths "Fast to evaluate" --weaknesses "Blurred digits" --licence "of MNIST: CC BY-SA 3.0"`,
-		Args: cobra.MatchAll(cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
+		Args: cobra.MatchAll(between(2, 2, "name the directory of a run, and the new machine"), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
 	}
 	f := c.Flags()
 	f.StringVar(&to, "to", "", "`folder` of machines (default: the folder that HELMHOLTZ_PRETRAINED names)")

@@ -247,8 +247,8 @@ core and discards them; later refreshes of a Fisher matrix are not included.`,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d workers that run would use here; the longest run: %s\n",
-			megabytes(bytes), about(left), about(max(left/faster, min(left, longest))), usual.n, about(longest))
+		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %s that run would use here; the longest run: %s\n",
+			megabytes(bytes), about(left), about(max(left/faster, min(left, longest))), names.Count(usual.n, "worker"), about(longest))
 		return nil
 	}
 	return c

@@ -40,7 +40,7 @@ To resume, repeat the command. Candidates that fail are named on standard error 
 move up; --retry trains them again. Programs that tune in one directory at the same time
 share its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
 		Example: `  helmholtz tune faces.toml --epochs 400
-  helmholtz tune rates.toml --epochs 1000 --out runs/rates --figure rates.svg`,
+  helmholtz tune rates.toml --epochs 1000 --out runs/rates-tuned --figure rates.svg`,
 		Args: between(1, 1, "name the file of one experiment or sweep"),
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
