@@ -149,10 +149,13 @@ with one row per seed, whose columns have the keys of --json.`,
 		} else {
 			err = x.evalSeeds(ctx, c, seeds, o, tables, asJSON)
 		}
-		if x.parts != "" && err != nil && preempted() {
+		switch {
+		case x.parts == "" || err == nil:
+			return err
+		case preempted():
 			return errPreempted
 		}
-		return err
+		return resumable(err)
 	}
 	c.AddCommand(newEvalSubmit())
 	return c

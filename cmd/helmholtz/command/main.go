@@ -65,7 +65,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	use, misused := errors.AsType[*usageError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "helmholtz: interrupted")
+		text := "interrupted"
+		if errors.Is(err, errKept) {
+			text += "; " + errKept.Error()
+		}
+		fmt.Fprintf(stderr, "helmholtz: %s\n", text)
 		return exitInterrupted
 	case errors.Is(err, errPreempted):
 		fmt.Fprintf(stderr, "helmholtz: %v\n", err)

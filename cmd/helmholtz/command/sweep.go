@@ -268,8 +268,19 @@ func about(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
+// errKept is part of the error of work that was ended and can be resumed.
+var errKept = errors.New("the work so far is kept: repeat the command to resume")
+
 // errPreempted is the error of work that a scheduler preempted.
-var errPreempted = errors.New("ended by the system; the work so far is kept: repeat the command to resume")
+var errPreempted = fmt.Errorf("ended by the system; %w", errKept)
+
+// resumable adds errKept to the error of interrupted work.
+func resumable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.Join(err, errKept)
+	}
+	return err
+}
 
 func newSweepRun() *cobra.Command {
 	var shard string
@@ -351,8 +362,11 @@ and exit code 75, which asks for a restart.`,
 		if err != nil && preempted() {
 			return errPreempted
 		}
-		if err != nil || worker {
+		if worker {
 			return err
+		}
+		if err != nil {
+			return resumable(err)
 		}
 		return sayWhatIsLeft(c, s, dir, share)
 	}

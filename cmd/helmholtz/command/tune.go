@@ -103,8 +103,11 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if err != nil && preempted() {
 			return errPreempted
 		}
-		if err != nil || worker {
+		if worker {
 			return err
+		}
+		if err != nil {
+			return resumable(err)
 		}
 		for _, candidate := range report.Candidates {
 			if candidate.Failure != nil {
