@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	errs := &output{w: stderr}
 	root.SetErr(errs)
 	stderr = errs
-	err := refuseRepeated(root, args)
+	err := firstOf(refuseRepeated(root, args), refuseHelpWord(root, args))
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
