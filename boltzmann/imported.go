@@ -97,7 +97,7 @@ func ReadWeights(path string, l Layout) (w Weights, err error) {
 	if !slices.Equal(matrix.Shape, want) {
 		remedy := "name the arrays of one machine"
 		if slices.Reverse(want); slices.Equal(matrix.Shape, want) {
-			remedy = map[bool]string{false: "say that they are transposed", true: "do not say that they are transposed"}[l.Transposed]
+			remedy = map[bool]string{false: "they are hidden × visible, so give --transposed", true: "they are visible × hidden, so omit --transposed"}[l.Transposed]
 		}
 		return w, fmt.Errorf("%s: the weights %s have the shape %v, for biases of %d visible and %d hidden units: %s", path, l.Weights, matrix.Shape, len(w.B), len(w.C), remedy)
 	}

@@ -196,7 +196,7 @@ func TestWrongImportsAreRefused(t *testing.T) {
 		path, says string
 		layout     Layout
 	}{
-		{sklearnFile, "say that they are transposed", with(func(l *Layout) { l.Transposed = false })},
+		{sklearnFile, "hidden × visible, so give --transposed", with(func(l *Layout) { l.Transposed = false })},
 		{sklearnFile, "no array W, only components_, intercept_visible_", with(func(l *Layout) { l.Weights = "W" })},
 		{sklearnFile, "give three names", with(func(l *Layout) { l.Hidden = l.Visible })},
 		{sklearnFile, "have the shape [5 9]: give a vector", with(func(l *Layout) { l.Weights, l.Visible = l.Visible, l.Weights })},

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -44,7 +46,7 @@ func (e Experiment) startState(shape dataset.Shape) (s state, by MethodSpec, err
 	alike.Machine = e.Machine
 	switch err := alike.checkState(s, of); {
 	case err != nil:
-		return fail(fmt.Errorf("%w: describe the same machine", err))
+		return fail(fmt.Errorf("%w: describe the same machine, as --config %s does", err, shell.Argument(filepath.Join(e.Start.Run, "experiment.toml"))))
 	case of != shape:
 		return fail(fmt.Errorf("it is for images of %v, the data have %v: train on data of the same shape", of, shape))
 	case s.below != nil:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
@@ -54,7 +55,8 @@ func ParseMask(text string, shape Shape, seed uint64) (Mask, error) {
 			m[j] = true
 		}
 	default:
-		return nil, fmt.Errorf("mask %q: use left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION", text)
+		return nil, fmt.Errorf("mask %q%s: use left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION", text,
+			names.Meant(kind, "left", "right", "top", "bottom", "rectangle", "random"))
 	}
 	if err := m.Check(shape); err != nil {
 		return nil, fmt.Errorf("mask %q: %w", text, err)

@@ -497,7 +497,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, cmp.Or(of.ranges, usualRanges))
 	}
 	for name := range kinds {
-		return nil, nil, fmt.Errorf("columns: there is no column %q: the table has %s; kinds are binary, categorical, real, real:N, label and skip", name, quoted(t.namesOf()))
+		return nil, nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, label and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
 	}
 	return columns, ranges, nil
 }

@@ -83,7 +83,7 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 		t.Errorf("with given kinds: %v", given.Columns())
 	}
 	for columns, says := range map[string]string{
-		"agee=real": `no column "agee"`, "age=number": "NAME=KIND", "sex=binary:3": "NAME=KIND", "job=real": "column \"job\" is real, but has", "job=binary": "3 values",
+		"agee=real": `no column "agee" (did you mean "age"?)`, "age=number": "NAME=KIND", "sex=binary:3": "NAME=KIND", "job=real": "column \"job\" is real, but has", "job=binary": "3 values",
 		"age,sex=real": `no column "age,sex"`, "age=real,": "NAME=KIND", "=real": "NAME=KIND",
 		"age=skip,sex=skip,job=skip": "neither skipped nor a label", "age=label,class=label": "both have labels", "age=real,age=real": "given twice",
 	} {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 //go:embed *.md
@@ -80,5 +82,5 @@ func Find(name string) (Page, error) {
 			return p, nil
 		}
 	}
-	return Page{}, fmt.Errorf("there is no guide %q: the guides are %s", name, strings.Join(Names(), ", "))
+	return Page{}, fmt.Errorf("there is no guide %q%s: the guides are %s", name, names.Meant(name, Names()...), strings.Join(Names(), ", "))
 }

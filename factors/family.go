@@ -202,7 +202,7 @@ func checkDensity(b dataset.Binarization) error {
 	if b == dataset.Gray || b == dataset.Real {
 		return nil
 	}
-	return fmt.Errorf("binarization = %v: a linear factor model needs grey values; use grey, or real for real numbers", b)
+	return fmt.Errorf("binarization = %v: a linear factor model needs grey values; use grey, or real for real numbers (--binarization)", b)
 }
 
 func checkMemory(rows dataset.Split, factors int) error {

@@ -58,7 +58,7 @@ var sparseCodingFamily = runs.Family[SparseSettings, *Dictionary]{
 	Batch: func(s *SparseSettings) *int { return &s.BatchSize },
 	Check: func(e SparseExperiment, set *dataset.Set) error {
 		if b := e.Dataset.Binarization; b != dataset.Gray && b != dataset.Real {
-			return fmt.Errorf("binarization = %v: sparse coding needs grey values; use grey, or real for real numbers", b)
+			return fmt.Errorf("binarization = %v: sparse coding needs grey values; use grey, or real for real numbers (--binarization)", b)
 		}
 		return checkMemory(set.Train(), e.Settings.Atoms)
 	},

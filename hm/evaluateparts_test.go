@@ -67,4 +67,6 @@ func TestPartsOfAnEvaluation(t *testing.T) {
 	}
 	_, err := m.WithSeed(5).evaluateParts(t.Context(), split, 60, 4, dir, runs.Shard{}, nil)
 	wantError(t, err, "belongs to other work, where samples is 50 there, 60 here, where seed is", "5 here")
+	_, err = m.evaluateParts(t.Context(), split, 50, 5, dir, runs.Shard{}, nil)
+	wantError(t, err, "where rows a part is 4 there, 5 here")
 }

@@ -158,6 +158,7 @@ func TestParseExperimentRefuses(t *testing.T) {
 		name, text string
 		says       []string
 	}{
+		{"algorithm of another family", "[method]\npreset = \"pcd\"", []string{`preset = "pcd"`, `algorithm = "pcd"`, `family = "boltzmann"`}},
 		{"no method", `epochs = 3`, []string{"no method", "nrws", "preset"}},
 		{"unknown preset", "[method]\npreset = \"vae\"", []string{`"vae"`, "ws, rws, bihm"}},
 		{"unknown table", "[optimizer]\nname = \"adam\"\n[method]\npreset = \"ws\"", []string{`"optimizer`}},

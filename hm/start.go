@@ -2,10 +2,12 @@ package hm
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -31,7 +33,7 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 		return nil, fail(err)
 	}
 	if err := e.checkMachine(model.parameters, shape); err != nil {
-		return nil, fail(fmt.Errorf("%w: describe the same machine", err))
+		return nil, fail(fmt.Errorf("%w: describe the same machine, as --config %s does", err, shell.Argument(filepath.Join(e.Start.Run, "experiment.toml"))))
 	}
 	if err := e.Start.CheckParameters(checksum(model.parameters)); err != nil {
 		return nil, fail(err)

@@ -82,7 +82,7 @@ func TestSheetsHaveFullRows(t *testing.T) {
 	for i := range sheet.Values {
 		sheet.Values[i] = make([]float64, 4)
 	}
-	g := gallery{sheet, 2, 2}
+	g := gallery{sheet, 2, 2, 0}
 	img := g.paint(100, 100, 72)
 	imageWidth, imageHeight, gap := g.layout(100, 100, 72)
 	if r, _, b, _ := img.At(2*gap+imageWidth+imageWidth/2, 2*gap+imageHeight+imageHeight/2).RGBA(); r != 0xFFFF || b != 0xFFFF {

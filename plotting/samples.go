@@ -26,7 +26,7 @@ func Samples(sheet dataset.Sheet) *Figure {
 		return failed(err)
 	}
 	columns := columnsOf(len(sheet.Values), sheet.Shape)
-	g := gallery{sheet, columns, (len(sheet.Values) + columns - 1) / columns}
+	g := gallery{sheet, columns, (len(sheet.Values) + columns - 1) / columns, 0}
 	return g.figure(0)
 }
 
@@ -72,6 +72,7 @@ func checkSheet(sheet dataset.Sheet) error {
 type gallery struct {
 	dataset.Sheet
 	columns, rows int
+	least         vg.Length // width of a column with its gap
 }
 
 func (g gallery) raster() raster { return raster{1, 1, g.paint} }
@@ -94,7 +95,7 @@ func (g gallery) image(scale float64) (width, height int) {
 
 // figureSize returns the size of the grid in a notebook, including the figure's margins. The size is
 // usually about the default. Images are enlarged by a whole number, so that all their pixels have the same
-// size. With many images, the figure grows before the images shrink.
+// size. With many images, the figure grows before the images shrink, and columns keep their least width.
 func (g gallery) figureSize() (width, height vg.Length) {
 	const usualSide, greatestSide = 580, 1600 // pixels
 	gap := gapIn(dotsPerInch)
@@ -103,6 +104,12 @@ func (g gallery) figureSize() (width, height vg.Length) {
 		scale = math.Round(scale)
 	} else {
 		scale = min(1, g.scale(greatestSide, greatestSide, gap))
+	}
+	if least := (math.Ceil(float64(g.least/vg.Inch)*dotsPerInch) - float64(gap)) / float64(g.Shape.Width); least > scale {
+		scale = least
+		if scale > 1 {
+			scale = math.Ceil(scale)
+		}
 	}
 	imageWidth, imageHeight := g.image(scale)
 	w, h := g.size(imageWidth, imageHeight, gap)
@@ -159,7 +166,8 @@ type Column struct {
 }
 
 // SideBySide draws sheets as columns in the style of Samples, so that each row shows one image of
-// each sheet. The sheets must have the same number and size of images.
+// each sheet. The sheets must have the same number and size of images. Columns stay wide enough for their
+// headings, and the height of the figure grows with the number of images.
 func SideBySide(columns ...Column) *Figure {
 	if len(columns) == 0 {
 		return failed(errors.New("there are no columns: nothing to draw"))
@@ -180,7 +188,11 @@ func SideBySide(columns ...Column) *Figure {
 			all.Values = append(all.Values, c.Sheet.Values[i])
 		}
 	}
-	g := gallery{all, len(columns), len(first.Values)}
+	least := 2 * headingGap
+	for _, c := range columns {
+		least = max(least, headingGap+tickStyle.Width(c.Heading)/2) // half the usual size is legible
+	}
+	g := gallery{all, len(columns), len(first.Values), least}
 	width, _ := g.figureSize()
 	headings := headings{columns, g, headingStyle(columns, (width-2*margin)/vg.Length(len(columns)))}
 	return g.figure(headings.height(), headings)

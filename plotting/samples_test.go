@@ -14,7 +14,7 @@ func TestPaintedImages(t *testing.T) {
 		{1, 0, 1, 0, 1, 0},
 		{2, -1, 0, 0, 0, 0},
 	}}
-	g := gallery{sheet, 2, 2}
+	g := gallery{sheet, 2, 2, 0}
 	const scale, dpi = 5, 72
 	gap := gapIn(dpi)
 	width, height := g.size(3*scale, 2*scale, gap)

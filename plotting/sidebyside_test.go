@@ -2,10 +2,12 @@ package plotting
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"gonum.org/v1/plot/vg"
 )
 
 func TestSheetsThatDoNotFitSideBySide(t *testing.T) {
@@ -29,6 +31,24 @@ func TestSheetsThatDoNotFitSideBySide(t *testing.T) {
 	}
 	if err := SideBySide(Column{"", sheet(2, 3)}).Save(filepath.Join(t.TempDir(), "figure.svg")); err != nil {
 		t.Errorf("a column without heading: %v", err)
+	}
+}
+
+// The headings of many images stay legible.
+func TestManyImagesSideBySide(t *testing.T) {
+	for _, of := range []struct{ side, columns, images int }{{3, 3, 150}, {14, 3, 150}, {28, 3, 150}, {14, 100, 2}, {100, 3, 400}} {
+		sheet := dataset.Sheet{Shape: dataset.Shape{Height: of.side, Width: of.side}}
+		for range of.images {
+			sheet.Values = append(sheet.Values, make([]float64, of.side*of.side))
+		}
+		columns := slices.Repeat([]Column{{"original", sheet}}, of.columns)
+		f := SideBySide(columns...)
+		if style := headingStyle(columns, (f.width-2*margin)/vg.Length(of.columns)); style.Font.Size < 0.45*tickStyle.Font.Size {
+			t.Errorf("%+v: headings of %v points", of, style.Font.Size)
+		}
+		if err := f.Save(filepath.Join(t.TempDir(), "figure.png")); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

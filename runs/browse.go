@@ -359,5 +359,8 @@ func ListTable(found []Listed, settings ...string) *Table {
 		}
 		columns = append(columns, settingColumn(Column{Key: name}, found, func(l Listed) string { return l.value(name) }))
 	}
+	if slices.ContainsFunc(found, func(l Listed) bool { return l.run.Warning() != "" }) {
+		columns = append(columns, Field[Listed]{Column{Key: remarkKey}, func(l Listed) any { return remarkOn(l.run.Warning()) }})
+	}
 	return TableOf("runs", "", columns, found...)
 }

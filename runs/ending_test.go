@@ -299,6 +299,12 @@ func TestParts(t *testing.T) {
 		_, err := parts.Do(t.Context(), runs.Shard{}, none, nil)
 		wantError(t, err, says)
 	}
+	shared := runs.Parts{Dir: t.TempDir(), Count: 1, Work: "{}"}
+	_, _ = shared.Do(t.Context(), runs.Shard{}, func(int) ([]runs.Tensor, error) {
+		_, err := shared.Do(t.Context(), runs.Shard{}, none, nil)
+		wantError(t, err, "another program computes 1 of 1 parts: repeat this command when it has ended")
+		return nil, nil
+	}, nil)
 }
 
 func TestNamelessDirectoriesAndNoRecorders(t *testing.T) {

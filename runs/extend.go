@@ -30,7 +30,7 @@ func ExtendSeeds(dir string, epochs int) (Experiment, error) {
 		return nil, err
 	}
 	if len(seeds) == 0 {
-		return nil, fmt.Errorf("%s has no seeds", dir)
+		return nil, notSeeds(dir)
 	}
 	var dirs []string
 	for _, e := range seeds {

@@ -163,9 +163,17 @@ func (h History) eachField(e Epoch, field func(key string, value any)) {
 	key := baselinePrefix + h.Objective().Key
 	field(key, h.Baseline.Factorized.Value)
 	field(key+StandardErrorKey, h.Baseline.Factorized.SE)
-	if h.Warning(e) != "" {
-		field(remarkKey, "diverged")
+	if remark := remarkOn(h.Warning(e)); remark != nil {
+		field(remarkKey, remark)
 	}
+}
+
+// remarkOn returns the remark of tables on a warning, or nil if there is none.
+func remarkOn(warning string) any {
+	if warning == "" {
+		return nil
+	}
+	return "diverged"
 }
 
 // column returns the column of a measure, a norm, the baseline or the remark.

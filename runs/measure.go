@@ -169,11 +169,20 @@ func (s *Spread) UnmarshalJSON(text []byte) error {
 // Text returns mean ± standard deviation with the given number of decimals, or the mean alone if the
 // standard deviation is NaN.
 func (s Spread) Text(decimals int) string {
-	mean := fmt.Sprintf("%.*f", decimals, s.Mean)
+	mean := decimal(s.Mean, decimals)
 	if math.IsNaN(s.SD) {
 		return mean
 	}
-	return fmt.Sprintf("%s ± %.*f", mean, decimals, s.SD)
+	return fmt.Sprintf("%s ± %s", mean, decimal(s.SD, decimals))
+}
+
+// decimal formats a number with the given number of decimals, or with four significant digits if training must have
+// diverged to reach it.
+func decimal(x float64, decimals int) string {
+	if math.Abs(x) >= 1e7 {
+		return fmt.Sprintf("%.4g", x)
+	}
+	return fmt.Sprintf("%.*f", decimals, x)
 }
 
 // line returns a line of an evaluation: a name, the spread with the given number of decimals, and the unit.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,9 +28,15 @@ type Parts struct {
 }
 
 // An UnfinishedError is the error for work with parts that other programs still have to do.
-type UnfinishedError struct{ Left, Of int } // number of missing parts, and of all parts
+type UnfinishedError struct {
+	Left, Of int  // number of missing parts, and of all parts
+	whole    bool // whether the work was not divided into shares
+}
 
 func (e *UnfinishedError) Error() string {
+	if e.whole {
+		return fmt.Sprintf("another program computes %d of %d parts: repeat this command when it has ended", e.Left, e.Of)
+	}
 	return fmt.Sprintf("%d of %d parts are missing: they belong to other programs or their shares; once those have finished, repeat the command without a share to merge the parts", e.Left, e.Of)
 }
 
@@ -62,6 +69,9 @@ func (p Parts) read(i int) ([]Tensor, error) {
 	return f.Tensors, nil
 }
 
+// capitals matches the first letters of the words in the name of a field.
+var capitals = regexp.MustCompile("[A-Z]")
+
 // otherThan describes the differences between work, the description in a stored part, and p.Work. It
 // omits the values of checksums.
 func (p Parts) otherThan(work string) string {
@@ -72,13 +82,13 @@ func (p Parts) otherThan(work string) string {
 	const checksum = 66 // length with quotes
 	var differences []string
 	for _, key := range slices.Sorted(maps.Keys(here)) {
-		was, is := string(there[key]), string(here[key])
+		was, is, key := string(there[key]), string(here[key]), strings.ToLower(strings.TrimSpace(capitals.ReplaceAllString(key, " $0")))
 		switch {
 		case was == is:
 		case len(is) == checksum:
-			differences = append(differences, "with different "+strings.ToLower(key))
+			differences = append(differences, "with different "+key)
 		default:
-			differences = append(differences, fmt.Sprintf("where %s is %s there, %s here", strings.ToLower(key), was, is))
+			differences = append(differences, fmt.Sprintf("where %s is %s there, %s here", key, was, is))
 		}
 	}
 	if len(differences) == 0 {
@@ -139,7 +149,7 @@ func (p Parts) Do(ctx context.Context, share Shard, do func(part int) ([]Tensor,
 		}
 	}
 	if left > 0 {
-		return nil, &UnfinishedError{left, p.Count}
+		return nil, &UnfinishedError{left, p.Count, share.Count == 0}
 	}
 	return parts, nil
 }

@@ -155,6 +155,10 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	return nil
 }
 
+func notSeeds(dir string) error {
+	return fmt.Errorf("%s is not the directory of a run, nor of several seeds: it has no %s and no %s", dir, experimentFile, SeedDir("", 1))
+}
+
 // ReadSeeds reads the experiments of the seeds in a directory, sorted by seed. It returns none if the
 // directory does not exist or contains and plans no seeds. It returns an error if seeds are planned but
 // none has begun, if the directory contains other visible directories, or if the seeds belong to different
@@ -255,7 +259,7 @@ func OpenSeeds(dir string) (*Seeds, error) {
 		return nil, err
 	}
 	if len(experiments) == 0 {
-		return nil, fmt.Errorf("%s is not the directory of a run, nor of several seeds: it has no %s and no %s", dir, experimentFile, SeedDir("", 1))
+		return nil, notSeeds(dir)
 	}
 	s := &Seeds{dir: dir}
 	for _, seed := range planned {

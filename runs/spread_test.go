@@ -23,6 +23,7 @@ func TestSpread(t *testing.T) {
 		{[]float64{2, 4, 9}, 5, math.Sqrt(13), "5.00 ± 3.61", `{"mean":5,"sd":3.605551275463989}`},
 		{[]float64{2, nan, 4}, 3, math.Sqrt2, "3.00 ± 1.41", `{"mean":3,"sd":1.4142135623730951}`},
 		{[]float64{3}, 3, nan, "3.00", `{"mean":3,"sd":null}`},
+		{[]float64{-5.8371e31}, -5.8371e31, nan, "-5.837e+31", `{"mean":-5.8371e+31,"sd":null}`},
 		{[]float64{nan}, nan, nan, "NaN", `{"mean":null,"sd":null}`},
 	} {
 		s := SpreadOf(test.values, identity)

@@ -627,6 +627,8 @@ func TestExtendedRunsOfASweepAreNotRanked(t *testing.T) {
 			wantError(t, errors.Join(setting.Failures...), "extended to 6 epochs", "the sweep has 4")
 		}
 	}
+	_, err = s.Train(t.Context(), dir, runs.Shard{}, nil)
+	wantError(t, err, "extended to 6 epochs", "the sweep has 4")
 }
 
 // TestSharesOfASweep checks that the shares together are the whole sweep.

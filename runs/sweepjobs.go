@@ -251,7 +251,8 @@ func (j Job) failure() string { return j.Dir + ".failed" }
 // jobs that are finished, have failed or are being trained by another program. recorders, which may be
 // nil, returns the recorders of a job. If a job fails, Train records the error next to the job's directory
 // and skips the job until Retry. Train waits for jobs that programs on other machines may have abandoned.
-// It returns the number of jobs that other programs are still training.
+// It returns the number of jobs that other programs are still training, and an error if a job failed, or if a run was
+// extended beyond the epochs of its job.
 func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders func(Job) []Recorder) (elsewhere int, err error) {
 	if err := share.Check(); err != nil {
 		return 0, err
@@ -283,6 +284,11 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	})
 	if err != nil {
 		return 0, err
+	}
+	for i, j := range jobs {
+		if _, run, _ := j.State(); share.Has(i) && run != nil {
+			failures = append(failures, j.checkEpochs(run))
+		}
 	}
 	return elsewhere, errors.Join(failures...)
 }

@@ -26,6 +26,7 @@ type SettingReport struct {
 	Failures []error       // errors of failed or damaged seeds
 	Epochs   Spread        // epochs done; Epochs and Seconds cover the runs with a checkpoint
 	Seconds  Spread        // time of the training steps
+	Diverged int           // number of its seeds whose last epoch is far worse than the baseline
 	// Reached is the objective of finished runs in the last epoch, on the validation rows if there
 	// are any, and Best is their objective in the best epoch. They are NaN if there is no such epoch.
 	// Both are also NaN if a seed has failed (for example diverged) or is damaged: a mean over the
@@ -65,6 +66,9 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 			}
 			if run != nil {
 				begun = append(begun, run)
+				if run.Warning() != "" {
+					of.Diverged++
+				}
 				for _, err := range []error{run.lost, data.check(run), jobs[n].checkEpochs(run)} {
 					if err != nil {
 						of.Failures = append(of.Failures, err)
@@ -165,6 +169,9 @@ func (r SweepReport) Table() *Table {
 		if slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return !math.IsNaN(f.Cell(s).(float64)) }) { // omit columns without values
 			columns = append(columns, f)
 		}
+	}
+	if slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return s.Diverged > 0 }) {
+		columns = append(columns, Field[SettingReport]{Column{Key: "diverged", Kind: Integer}, func(s SettingReport) any { return s.Diverged }})
 	}
 	for i := settings; i < len(columns); i++ {
 		key := &columns[i].Key

@@ -123,7 +123,7 @@ func (c Column) display(cell any) string {
 			x, _ = strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 15, 64), 64)
 		}
 		if c.Decimals > 0 {
-			return strconv.FormatFloat(x, 'f', c.Decimals, 64)
+			return decimal(x, c.Decimals)
 		}
 		return fmt.Sprint(x)
 	}

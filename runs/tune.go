@@ -384,7 +384,14 @@ func (r TuneReport) Table() *Table {
 		Field[Candidate]{Column{Key: "tune.rung", Label: "rung", Kind: Integer}, func(c Candidate) any { return c.Rung }},
 		Field[Candidate]{Column{Key: "tune.epochs", Label: "epochs done", Kind: Integer}, func(c Candidate) any { return c.Epochs }})
 	columns = append(columns, spreadColumns(r.Objective.column("tune.best", "validation"), func(c Candidate) Spread { return c.Value })...)
-	columns = append(columns, Field[Candidate]{Column{Key: "tune.state", Label: "state"}, r.state})
+	columns = append(columns, Field[Candidate]{Column{Key: "tune.state", Label: "state"}, r.state},
+		Field[Candidate]{Column{Key: "tune.remark", Label: "remark"}, func(c Candidate) any {
+			var warning string
+			for _, h := range c.Histories {
+				warning = cmp.Or(warning, h.LastWarning())
+			}
+			return remarkOn(warning)
+		}})
 	var rungs []string
 	for _, rung := range r.Rungs {
 		rungs = append(rungs, fmt.Sprintf("%d to epoch %d", rung.Candidates, rung.Epochs))

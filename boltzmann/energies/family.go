@@ -119,9 +119,9 @@ func (k kind[K]) measures() []runs.Measure {
 func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 	switch b := e.Dataset.Binarization; {
 	case k.real && b != dataset.Gray && b != dataset.Real:
-		return fmt.Errorf("binarization = %v: %s has a density of real numbers; use grey, or real for numbers on any scale", b, k.noun)
+		return fmt.Errorf("binarization = %v: %s has a density of real numbers; use grey, or real for numbers on any scale (--binarization)", b, k.noun)
 	case !k.real && b != dataset.Fixed && b != dataset.Drawn:
-		return fmt.Errorf("binarization = %v: the units of %s are fixed zeros and ones; use fixed or drawn", b, k.noun)
+		return fmt.Errorf("binarization = %v: the units of %s are fixed zeros and ones; use fixed or drawn (--binarization)", b, k.noun)
 	}
 	numbers := k.numbers(e, set.Shape())
 	if err := memory.Check(fmt.Sprintf("the %.3g numbers of the machine and its chains", numbers), 8*numbers, "use fewer"); err != nil {

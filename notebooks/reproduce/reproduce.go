@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -90,7 +91,11 @@ func (c Catalog) Select(patterns ...string) (Catalog, error) {
 			}
 		}
 		if !matched {
-			return nil, fmt.Errorf("no result is named %q: helmholtz reproduce list shows the names", pattern)
+			var ids []string
+			for _, e := range c {
+				ids = append(ids, e.ID)
+			}
+			return nil, fmt.Errorf("no result is named %q%s: helmholtz reproduce list shows the names", pattern, names.Meant(pattern, ids...))
 		}
 	}
 	var selected Catalog

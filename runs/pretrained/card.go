@@ -150,6 +150,9 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	if err := checkName(card.Name); err != nil {
 		return card, err
 	}
+	if _, is := published(card.Name); is {
+		return card, fmt.Errorf("%s is the name of a published machine, and programs would refuse other files under it: choose another name", card.Name)
+	}
 	dir := filepath.Join(folder, card.Name)
 	if !run.Finished() {
 		return card, fmt.Errorf("the run in %s is not finished: a pretrained machine needs a finished run; resume it first", run.Dir())

@@ -154,6 +154,7 @@ func TestAddRefuses(t *testing.T) {
 		"for licence":        func(c *pretrained.Card) { c.Licence = "" },
 		"lower-case letters": func(c *pretrained.Card) { c.Name = "../other" },
 		"exists":             func(c *pretrained.Card) { c.Name = "small" },
+		"published machine":  func(c *pretrained.Card) { c.Name = pretrained.Catalogue()[0].Name },
 	} {
 		about := whole
 		alter(&about)

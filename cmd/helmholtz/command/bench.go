@@ -18,6 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newBench() *cobra.Command {
@@ -54,7 +55,14 @@ takes the flags of "helmholtz train" for Helmholtz machines, and keeps no run.`,
 		Args: noArgs,
 	}
 	c.Flags().SortFlags = false
-	flags := newExperimentFlags(c.Flags())
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all.SortFlags = false
+	flags := newExperimentFlags(all)
+	all.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"keep", "patience", "measure", "record-steps"}, f.Name) { // they change no step
+			c.Flags().AddFlag(f)
+		}
+	})
 	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.Flags().StringVar(&profile, "profile", "", "write a CPU profile to `file`, for go tool pprof")
@@ -159,7 +167,7 @@ func newBenchGrowth() *cobra.Command {
 		Example: "  helmholtz bench growth build/speed/growth/width.jsonl --out growth.png",
 		Args:    some("name one or more files of measurements, as notebooks/speed.py --family growth writes them"),
 	}
-	c.Flags().StringVar(&out, "out", "growth.png", "`file` to draw into: .png, .svg or .pdf")
+	figureFlag(c.Flags(), &out, "growth.png", "`file` to draw into")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

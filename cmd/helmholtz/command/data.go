@@ -89,11 +89,11 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 		Example: `  helmholtz data show digits.csv --shape 28x28 --out sheet.png
   helmholtz data show adult.csv --columns fnlwgt=skip,age=real:6
   helmholtz data show pictures --binarization stochastic`,
-		Args: cobra.ExactArgs(1),
+		Args: between(1, 1, "name one data set or file"),
 	}
 	f := c.Flags()
 	readingFlags(f, &spec)
-	f.StringVar(&out, "out", "", "`file` to draw the rows into: PNG, SVG or PDF, by its extension")
+	figureFlag(f, &out, "", "`file` to draw the rows into")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -129,6 +131,9 @@ with one row per seed, whose columns have the keys of --json.`,
 				*value = 0 // which means the default number
 			}
 		}
+		if err := refuseForeignParts(c, x.parts); err != nil {
+			return err
+		}
 		o.Samples, o.Seed = x.samples, x.seed
 		o.Progress = func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) }
 		seeds, err := runs.OpenSeeds(args[0])
@@ -144,13 +149,34 @@ with one row per seed, whose columns have the keys of --json.`,
 		} else {
 			err = x.evalSeeds(ctx, c, seeds, o, tables, asJSON)
 		}
-		if x.parts != "" && err != nil && preempted() {
+		switch {
+		case x.parts == "" || err == nil:
+			return err
+		case preempted():
 			return errPreempted
 		}
-		return err
+		return resumable(err)
 	}
 	c.AddCommand(newEvalSubmit())
 	return c
+}
+
+// partsPath matches the paths in a directory of parts: the parts of each seed, the job of eval submit with its logs,
+// and hidden files.
+var partsPath = regexp.MustCompile(`^(slurm[.-].*|kubernetes\.yaml.*|(seed-\d+/)?\..*|seed-\d+(/part-\d+)?)$`)
+
+// refuseForeignParts refuses a directory for parts that holds anything else.
+func refuseForeignParts(c *cobra.Command, dir string) error {
+	if dir == "" {
+		return nil
+	}
+	for _, pattern := range []string{"*", "seed-*/*"} {
+		paths, _ := fs.Glob(os.DirFS(dir), pattern) // the patterns are valid
+		if i := slices.IndexFunc(paths, func(path string) bool { return !partsPath.MatchString(path) }); i >= 0 {
+			return misuse(c, "--parts %s contains %s, which is not a part of an evaluation: choose another directory", dir, paths[i])
+		}
+	}
+	return nil
 }
 
 // evaluate evaluates the model of a run, and reports whether printed evaluations name the run.

@@ -32,6 +32,9 @@ func TestEvaluationInParts(t *testing.T) {
 	alone := estimates(t, succeed(t, append([]string{"eval", dir, "--json"}, evaluation...)...))
 
 	job := succeed(t, append([]string{"eval", "submit", dir, "--parts", parts, "--kubernetes", "--image", "i", "--claim", "c", "--tasks", "2", "--only-write", "--backend", "cpu"}, evaluation...)...)
+	if help := succeed(t, "eval", "submit", "--help"); strings.Contains(help, "FILE") {
+		t.Errorf("tasks cannot share the rows of a file, but help offers it: %s", help)
+	}
 	if !strings.Contains(job, "2 tasks with 2 cores") {
 		t.Errorf("the job is said to be: %s", job)
 	}
@@ -55,6 +58,9 @@ func TestEvaluationInParts(t *testing.T) {
 	for says, args := range map[string][]string{
 		"cannot share the rows of a file": {"eval", "submit", dir, "--parts", parts, "--slurm", "--only-write", "--rows", "evalparts_test.go"},
 		"a share prints no result":        {"eval", dir, "--parts", parts, "--shard", "0/2", "--json"},
+		"run contains checkpoint":         {"eval", dir, "--parts", dir},
+		"contains parts, which is not":    {"eval", "submit", dir, "--parts", here, "--slurm", "--only-write"},
+		"seeds contains seeds.json":       {"eval", dir, "--parts", "testdata/runs/v3/seeds"},
 	} {
 		if code, _, text := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(text, says) {
 			t.Errorf("%v ends with %d: %s", args, code, text)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
@@ -151,7 +152,12 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	if err == nil && (x.config == "" || methodGiven) {
 		var preset hm.Method
 		if preset, err = hm.Preset(method); err != nil {
-			err = fmt.Errorf("%w, or, for a Boltzmann machine, of cd, pcd, pt, pl, ptt", err)
+			switch ofBoltzmann := new(boltzmann.Algorithm).UnmarshalText([]byte(method)) == nil; {
+			case ofBoltzmann:
+				err = fmt.Errorf("--algorithm %s trains a Boltzmann machine, and %s is for Helmholtz machines: use helmholtz train, or one of %s", method, c.CommandPath(), strings.Join(hm.Presets(), ", "))
+			case c.Flags().Lookup("pretrain") != nil: // train
+				err = fmt.Errorf("%w, or, for a Boltzmann machine, of cd, pcd, pt, pl, ptt", err)
+			}
 		}
 		x.values.Method = preset.Spec()
 	}

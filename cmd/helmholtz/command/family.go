@@ -36,6 +36,9 @@ type draftFlags struct {
 func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	x := &draftFlags{Draft: runs.NewDraft(family)}
 	x.Dataset.Name = "glyphs"
+	if strings.Contains(x.Data, "--binarization grey") { // the family refuses rounded values
+		x.Dataset.Binarization = dataset.Gray
+	}
 	f.StringVar(&x.out, "out", "", "`DIR` of the run (default runs/DATASET-"+family+")")
 	seedsFlags(f, &x.seeds)
 	inGroup(f, "run", func(f *pflag.FlagSet) {

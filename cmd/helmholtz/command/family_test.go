@@ -34,6 +34,21 @@ layers = [4]
 	return path
 }
 
+// Families of real numbers keep grey values unless a flag says otherwise.
+func TestFamiliesOfRealNumbersKeepGreyValues(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	succeed(t, "train", "ppca", "--dataset", "miniglyphs", "--subset", "200", "--components", "2", "--out", dir)
+	code, _, errOut := helmholtz(t, t.Context(), "train", "ppca", "--dataset", "miniglyphs", "--binarization", "fixed", "--out", dir)
+	if code != exitUsage || !strings.Contains(errOut, "use grey, or real for real numbers (--binarization)") {
+		t.Errorf("rounded values end with %d: %s", code, errOut)
+	}
+	for _, family := range []string{"factor-analysis", "gated-rbm", "ica", "sparse-coding", "student-t", "spike-and-slab-rbm", "mean-covariance-rbm", "conditional-gaussian-rbm"} {
+		if help := succeed(t, "train", family, "--help"); !strings.Contains(help, "(default grey)") {
+			t.Errorf("the default of %s is not grey: %s", family, help)
+		}
+	}
+}
+
 // TestOtherFamiliesAreTrained trains, resumes, compares and draws experiments of another family
 // than the flags describe.
 func TestOtherFamiliesAreTrained(t *testing.T) {

@@ -30,13 +30,30 @@ const trainExamples = `  helmholtz train --dataset glyphs --algorithm nrws --lay
   helmholtz train --dataset mnist --algorithm pcd --layers 500 --out runs/rbm
 `
 
+// helpWord returns the argument after --help, or "" if there is none.
+func helpWord(args []string) string {
+	at := slices.IndexFunc(args, func(arg string) bool { return arg == "--help" || arg == "-h" })
+	if at < 0 || at+1 == len(args) || strings.HasPrefix(args[at+1], "-") {
+		return ""
+	}
+	return args[at+1]
+}
+
+// refuseHelpWord refuses a word after the --help of train, which would be ignored.
+func refuseHelpWord(root *cobra.Command, args []string) error {
+	c, args, err := root.Find(args)
+	if word := helpWord(args); err == nil && c.CommandPath() == "helmholtz train" && word != "" && word != "all" {
+		return misuse(c, "--help %s: write --help all for all flags, or helmholtz train FAMILY --help for the flags of a family", word)
+	}
+	return nil
+}
+
 // shortHelp makes train show only its common flags, on one screen, and all its flags with --help
 // all.
 func shortHelp(root *cobra.Command) {
 	whole := root.HelpFunc()
 	root.SetHelpFunc(func(c *cobra.Command, args []string) {
-		at := slices.IndexFunc(args, func(arg string) bool { return arg == "--help" || arg == "-h" })
-		if c.CommandPath() != "helmholtz train" || at >= 0 && at+1 < len(args) && args[at+1] == "all" {
+		if c.CommandPath() != "helmholtz train" || helpWord(args) == "all" {
 			whole(c, args)
 			return
 		}

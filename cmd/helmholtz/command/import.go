@@ -44,13 +44,12 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 	f.BoolVar(&transposed, "transposed", false, "the weights are hidden x visible")
 	listFlag(f, &coding, "coding", "values of units: 01, or pm1 for -1 and 1; or one for visible and one for hidden units, such as pm1,01")
 	textFlag(f, &from.Sign, "sign", "sign of the parameters in the energy: minus for -bv - ch - vWh, or plus")
+	f.Lookup("sign").DefValue = "" // required
 	f.StringVar(&out, "out", "", "`DIR` of the run")
 	dataFlags(f, &data)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		for _, flag := range []string{"dataset", "coding", "sign", "out"} {
-			if !f.Changed(flag) {
-				return misuse(c, "--%s is missing: the file does not contain it; %s", flag, usageOf(f.Lookup(flag)))
-			}
+		if err := refuseMissing(c, "dataset", "coding", "sign", "out"); err != nil {
+			return err
 		}
 		if len(names) != 3 {
 			return misuse(c, "--names %s: give three names, of the weights, the visible and the hidden biases", strings.Join(names, ","))

@@ -16,6 +16,9 @@ func TestImport(t *testing.T) {
 	with := func(out, names, data, coding string) []string {
 		return []string{"import", file, "--names", names, "--transposed", "--dataset", data, "--subset", "40", "--coding", coding, "--sign", "minus", "--out", filepath.Join(here, out)}
 	}
+	if help := succeed(t, "import", "--help"); !strings.Contains(help, "--sign ") || strings.Contains(help, "(default minus)") {
+		t.Errorf("help shows a default of --sign, which is required: %s", help)
+	}
 	if out := succeed(t, with("zeroone", names, "3by3", "01")...); !strings.Contains(out, "a restricted Boltzmann machine of 9–5 units") || strings.Contains(out, "plus") {
 		t.Errorf("import says %q", out)
 	}
@@ -31,8 +34,9 @@ func TestImport(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"import", file, "--dataset", "3by3", "--sign", "minus", "--out", here}, "--coding is missing"},
-		{[]string{"import", file, "--dataset", "3by3", "--coding", "01", "--out", here}, "--sign is missing"},
+		{[]string{"import", file, "--dataset", "3by3", "--sign", "minus", "--out", here}, "give also --coding (values of units: "},
+		{[]string{"import", file, "--dataset", "3by3", "--coding", "01", "--out", here}, "give also --sign (sign of the parameters"},
+		{[]string{"import", file}, ", --out (DIR of the run)"},
 		{with("two", "W,b", "3by3", "01"), "give three names"},
 		{with("kinds", names, "3by3", "01,pm1,01"), "give one coding"},
 		{with("array", "W,b,c", "3by3", "01"), "it has no array W"},

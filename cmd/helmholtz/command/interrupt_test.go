@@ -41,6 +41,31 @@ func TestInterruptLeavesACheckpoint(t *testing.T) {
 	}
 }
 
+// An interrupted sweep, search or evaluation in parts says how to resume it.
+func TestInterruptTellsHowToResume(t *testing.T) {
+	dir := t.TempDir()
+	file, trained := filepath.Join(dir, "rates.toml"), filepath.Join(dir, "run")
+	text := `base = {epochs = 3, dataset = {name = "3by3", subset = 64, validation = 18}, machine = {layers = [4]}, method = {preset = "rws", samples = 3}}
+grid.method.learning_rate = [0.01, 0.02]
+`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", trained)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{
+		{"sweep", "run", file, "--workers", "1", "--out", filepath.Join(dir, "swept")},
+		{"tune", file, "--workers", "1", "--epochs", "6", "--out", filepath.Join(dir, "tuned")},
+		{"eval", trained, "--parts", filepath.Join(dir, "parts")},
+	} {
+		code, _, errOut := helmholtz(t, ctx, args...)
+		if code != exitInterrupted || !strings.Contains(errOut, "helmholtz: interrupted; the work so far is kept: repeat the command to resume\n") {
+			t.Errorf("%v ended with %d and said %q", args, code, errOut)
+		}
+	}
+}
+
 // TestInterruptWithoutACheckpointFails replaces the checkpoint by a directory, so that it cannot be
 // written.
 func TestInterruptWithoutACheckpointFails(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/spf13/cobra"
 )
 
@@ -51,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	errs := &output{w: stderr}
 	root.SetErr(errs)
 	stderr = errs
-	err := refuseRepeated(root, args)
+	err := firstOf(refuseRepeated(root, args), refuseHelpWord(root, args))
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
@@ -64,7 +65,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	use, misused := errors.AsType[*usageError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "helmholtz: interrupted")
+		text := "interrupted"
+		if errors.Is(err, errKept) {
+			text += "; " + errKept.Error()
+		}
+		fmt.Fprintf(stderr, "helmholtz: %s\n", text)
 		return exitInterrupted
 	case errors.Is(err, errPreempted):
 		fmt.Fprintf(stderr, "helmholtz: %v\n", err)
@@ -146,7 +151,7 @@ var oneRun = cobra.MatchAll(between(1, 1, "name the directory of one run"), noFi
 func between(least, most int, ask string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return fmt.Errorf("%s, got %d arguments", ask, len(args))
+			return fmt.Errorf("%s, got %s", ask, names.Count(len(args), "argument"))
 		}
 		return nil
 	}

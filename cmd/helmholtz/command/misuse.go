@@ -40,6 +40,20 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
+// refuseMissing refuses a command that lacks required flags, and explains each of them.
+func refuseMissing(c *cobra.Command, required ...string) error {
+	var missing []string
+	for _, name := range required {
+		if f := c.Flags().Lookup(name); !f.Changed {
+			missing = append(missing, fmt.Sprintf("--%s (%s)", name, usageOf(f)))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return misuse(c, "give also %s", strings.Join(missing, ", "))
+}
+
 // refuseRepeated refuses a flag that is given twice, because pflag would join the values of a list, and use
 // only the last value of any other flag. Measurements and string arrays may be repeated. It ignores unknown
 // and invalid flags, which pflag itself reports later.

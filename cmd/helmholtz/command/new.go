@@ -39,7 +39,10 @@ variable. The command refuses an experiment that train would refuse.`,
 	flags := newExperimentFlags(c.Flags())
 	c.RunE = func(c *cobra.Command, args []string) error {
 		path := args[0]
-		if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		if path == "" {
+			return misuse(c, "the name of the file is empty: name the file to write, such as experiment.toml")
+		}
+		if _, err := os.Lstat(path); err == nil {
 			return misuse(c, "%s already exists: name a new file", path)
 		}
 		e, err := flags.experiment(c)
@@ -62,10 +65,20 @@ variable. The command refuses an experiment that train would refuse.`,
 			}
 			e.Dataset = set.Spec()
 		}
+		e.Fingerprint = "" // training sets this and Start.Parameters
+		if e.Start != nil {
+			e.Start.Parameters = ""
+		}
 		if err := e.Check(set); err != nil {
 			return misuse(c, "%w", err)
 		}
+		if _, err := e.Resolve(set); err != nil { // reads the parameters that training starts from
+			return misuse(c, "%w", err)
+		}
 		e.Dataset = besideFile(e.Dataset, path)
+		if err := file.MkdirAll(filepath.Dir(path)); err != nil {
+			return err
+		}
 		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
@@ -117,7 +130,6 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	given := givenFlags(c.Flags())
 	machine, method := hm.Suggested(set)
 	x.values = method.Experiment(machine, set)
-	x.values.Fingerprint = ""
 	err := handOn(c, given, c.Flags())
 	x.values.Dataset = set.Spec()
 	switch m := &x.values.Machine; {

@@ -55,6 +55,38 @@ func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 	}
 }
 
+// The file that new writes from the experiment of a run leaves out the checksums, which training sets.
+func TestNewChangesTheExperimentOfARun(t *testing.T) {
+	dir := t.TempDir()
+	first, tuned := filepath.Join(dir, "first"), filepath.Join(dir, "tuned")
+	machine := []string{"train", "--dataset", "3by3", "--subset", "320", "--validation", "40", "--algorithm", "rws", "--layers", "6,3", "--epochs", "1"}
+	succeed(t, append(machine, "--out", first)...)
+	succeed(t, append(machine, "--from", first, "--out", tuned)...)
+	path := filepath.Join(dir, "folder", "again.toml")
+	code, _, errOut := helmholtz(t, t.Context(), "new", "")
+	if code != exitUsage || !strings.Contains(errOut, "the name of the file is empty") {
+		t.Errorf("without a name, new ends with %d: %s", code, errOut)
+	}
+	succeed(t, "new", path, "--config", filepath.Join(tuned, "experiment.toml"), "--lr", "0.1")
+	e, err := hm.ReadExperiment(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Fingerprint != "" || e.Start == nil || e.Start.Run != first || e.Start.Parameters != "" || e.Method.LearningRate != 0.1 {
+		t.Errorf("the experiment is %+v, from %+v", e, e.Start)
+	}
+	for says, flags := range map[string]string{
+		"start from nope: ": "--dataset 3by3 --layers 6,3 --from nope",
+		"epoch 7":           "--layers 6,3 --from " + first + " --from-checkpoint 7",
+		"describe the same machine, as --config " + filepath.Join(first, "experiment.toml"): "--layers 5 --from " + first,
+	} {
+		args := append([]string{"new", filepath.Join(dir, "refused.toml")}, strings.Fields(flags)...)
+		if code, _, err := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(err, says) {
+			t.Errorf("%v ends with %d: %s", args, code, err)
+		}
+	}
+}
+
 // Without --algorithm, new chooses settings by the rows: real numbers get Gaussian visible units below the
 // layers that are given.
 func TestNewSuggestsSettings(t *testing.T) {

@@ -189,7 +189,7 @@ samples and a card with the measurements into a folder. The record of sessions n
 trained, and the experiment names the path of your own data set.`,
 		Example: `  helmholtz pretrained add runs/mnist our-mnist --to /shared/machines --about "Two hidden layers on MNIST" \
       --strengths "Fast to evaluate" --weaknesses "Blurred digits" --licence "of MNIST: CC BY-SA 3.0"`,
-		Args: cobra.MatchAll(cobra.ExactArgs(2), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
+		Args: cobra.MatchAll(between(2, 2, "name the directory of a run, and the new machine"), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
 	}
 	f := c.Flags()
 	f.StringVar(&to, "to", "", "`folder` of machines (default: the folder that HELMHOLTZ_PRETRAINED names)")
@@ -207,10 +207,8 @@ trained, and the experiment names the path of your own data set.`,
 		if to == "" {
 			return misuse(c, "name the folder of machines with --to or %s", pretrained.Environment)
 		}
-		for flag, text := range map[string]string{"about": about.About, "strengths": about.Strengths, "weaknesses": about.Weaknesses, "licence": about.Licence} {
-			if text == "" {
-				return misuse(c, "--%s is missing: readers rely on the card", flag)
-			}
+		if err := refuseMissing(c, "about", "strengths", "weaknesses", "licence"); err != nil {
+			return err
 		}
 		run, model, err := openModel(args[0], "last")
 		if err != nil {

@@ -104,7 +104,7 @@ func selected(c *cobra.Command, patterns []string) (reproduce.Catalog, error) {
 	}
 	chosen, err := all.Select(patterns...)
 	if err != nil {
-		return nil, misuse(c, "%w", err)
+		return nil, misuse(c, "%w", argumentError(c, patterns, err))
 	}
 	return chosen, nil
 }

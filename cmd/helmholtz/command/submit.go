@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -233,7 +234,7 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 		return err
 	}
 	w := c.OutOrStdout()
-	fmt.Fprintf(w, "%s: %d tasks with %d cores and %d MiB, about %s each\n", path, x.Tasks, x.Cores, x.Memory, about(x.Length))
+	fmt.Fprintf(w, "%s: %s with %s and %d MiB, about %s each\n", path, names.Count(x.Tasks, "task"), names.Count(x.Cores, "core"), x.Memory, about(x.Length))
 	command := append(to.command, path)
 	typed := strings.Join(to.command, " ") + " " + shell.Argument(path)
 	if x.onlyWrite {
@@ -275,6 +276,8 @@ evaluation.`,
 	}
 	estimates := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
 	of.addTo(estimates)
+	rows := estimates.Lookup("rows")
+	rows.Usage, _, _ = strings.Cut(rows.Usage, ";") // tasks cannot share a file
 	c.Flags().AddFlagSet(estimates)
 	x := newSubmission(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -283,6 +286,9 @@ evaluation.`,
 		}
 		if of.parts == "" {
 			return misuse(c, "give --parts DIR, the directory that the tasks share")
+		}
+		if err := refuseForeignParts(c, of.parts); err != nil {
+			return err
 		}
 		if of.file != "" {
 			return misuse(c, "--rows %s: tasks cannot share the rows of a file; use helmholtz eval", of.file)
@@ -341,7 +347,7 @@ func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) 
 			parts := how.Parts(data.Rows, of.samples)
 			needs := time.Duration(took * float64(of.samples) / float64(samples) * float64(data.Rows) * float64(time.Second))
 			if part := needs / time.Duration(parts*x.Cores); part > x.Length-2*x.Notice {
-				return fmt.Errorf("a part takes about %s on %d cores, and is lost if a task ends earlier: give --length %s or more, or more --cores", about(part), x.Cores, about(part+2*x.Notice+time.Minute))
+				return fmt.Errorf("a part takes about %s on %s, and is lost if a task ends earlier: give --length %s or more, or more --cores", about(part), names.Count(x.Cores, "core"), about(part+2*x.Notice+time.Minute))
 			}
 			x.divide(needs*time.Duration(len(seeds.Runs)), parts*len(seeds.Runs))
 			return nil

@@ -247,8 +247,8 @@ core and discards them; later refreshes of a Fisher matrix are not included.`,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %d workers that run would use here; the longest run: %s\n",
-			megabytes(bytes), about(left), about(max(left/faster, min(left, longest))), usual.n, about(longest))
+		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %s that run would use here; the longest run: %s\n",
+			megabytes(bytes), about(left), about(max(left/faster, min(left, longest))), names.Count(usual.n, "worker"), about(longest))
 		return nil
 	}
 	return c
@@ -268,8 +268,19 @@ func about(d time.Duration) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
+// errKept is part of the error of work that was ended and can be resumed.
+var errKept = errors.New("the work so far is kept: repeat the command to resume")
+
 // errPreempted is the error of work that a scheduler preempted.
-var errPreempted = errors.New("ended by the system; the work so far is kept: repeat the command to resume")
+var errPreempted = fmt.Errorf("ended by the system; %w", errKept)
+
+// resumable adds errKept to the error of interrupted work.
+func resumable(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.Join(err, errKept)
+	}
+	return err
+}
 
 func newSweepRun() *cobra.Command {
 	var shard string
@@ -351,8 +362,11 @@ and exit code 75, which asks for a restart.`,
 		if err != nil && preempted() {
 			return errPreempted
 		}
-		if err != nil || worker {
+		if worker {
 			return err
+		}
+		if err != nil {
+			return resumable(err)
 		}
 		return sayWhatIsLeft(c, s, dir, share)
 	}
@@ -423,7 +437,7 @@ func sayWhatIsLeft(c *cobra.Command, s *runs.Sweep, dir string, share runs.Shard
 	for _, left := range []struct {
 		state runs.State
 		is    string
-	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed (train again with --retry)"}} {
+	}{{runs.Running, "trained by other programs"}, {runs.Interrupted, "interrupted"}, {runs.Waiting, "waiting"}, {runs.Failed, "failed (sweep status shows why, --retry trains again)"}} {
 		if n := states[left.state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, left.is)
 		}

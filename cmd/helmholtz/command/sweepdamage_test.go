@@ -34,3 +34,23 @@ grid.method.learning_rate = [0.01, 0.02]
 		}
 	}
 }
+
+// Tables of runs remark on those whose training diverged, and huge numbers have few digits.
+func TestListingsNameDivergedRuns(t *testing.T) {
+	dir := t.TempDir()
+	text := `base = {epochs = 3, dataset = {name = "3by3", subset = 64, validation = 18}, machine = {layers = [4]}, method = {preset = "rws", samples = 3}}
+grid.method.learning_rate = [0.01, 1e30]
+`
+	file, swept, tuned := filepath.Join(dir, "rates.toml"), filepath.Join(dir, "swept"), filepath.Join(dir, "tuned")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, errOut := helmholtz(t, t.Context(), "sweep", "run", file, "--workers", "1", "--out", swept); strings.Contains(errOut, "00000") || !strings.Contains(errOut, "e+30, bound -") {
+		t.Errorf("training says %s", errOut)
+	}
+	for _, args := range [][]string{{"runs", swept}, {"sweep", "report", swept}, {"tune", file, "--workers", "1", "--epochs", "6", "--out", tuned}} {
+		if out := succeed(t, args...); !strings.Contains(out, "diverged") || strings.Contains(out, "00000") {
+			t.Errorf("%v prints %s", args, out)
+		}
+	}
+}

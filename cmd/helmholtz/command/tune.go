@@ -40,12 +40,12 @@ To resume, repeat the command. Candidates that fail are named on standard error 
 move up; --retry trains them again. Programs that tune in one directory at the same time
 share its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
 		Example: `  helmholtz tune faces.toml --epochs 400
-  helmholtz tune rates.toml --epochs 1000 --out runs/rates --figure rates.svg`,
+  helmholtz tune rates.toml --epochs 1000 --out runs/rates-tuned --figure rates.svg`,
 		Args: between(1, 1, "name the file of one experiment or sweep"),
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
-	c.Flags().StringVar(&figure, "figure", "", "`file` to draw the validation objective of all candidates into (.png, .svg or .pdf)")
+	fileFlag(c.Flags(), &figure, "figure", "", "`file` to draw the validation objective of all candidates into: PNG, SVG or PDF, by its extension", formats...)
 	optionalFlag(c.Flags(), &n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
@@ -103,8 +103,11 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if err != nil && preempted() {
 			return errPreempted
 		}
-		if err != nil || worker {
+		if worker {
 			return err
+		}
+		if err != nil {
+			return resumable(err)
 		}
 		for _, candidate := range report.Candidates {
 			if candidate.Failure != nil {
