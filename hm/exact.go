@@ -63,7 +63,7 @@ func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, erro
 			terms[h] = marginal[h] + logProbability(bottom, on, coded(h, units[1], m.parameters.Architecture.Coding))
 		}
 		p := float64(counts[x]) / float64(split.Rows)
-		divergence += p * (math.Log(p) - floats.LogSumExp(terms))
+		divergence += p * (math.Log(p) - logSumExp(terms))
 	}
 	return divergence, nil
 }
@@ -124,7 +124,7 @@ func bottomMarginal(ctx context.Context, p *engine.Parameters) ([]float64, error
 			for parents := range terms {
 				terms[parents] = above[parents] + logProbability(p.Generative[i], on, coded(parents, units[i+1], p.Architecture.Coding))
 			}
-			marginal[h] = floats.LogSumExp(terms)
+			marginal[h] = logSumExp(terms)
 		}
 		above = marginal
 	}
@@ -156,4 +156,17 @@ func logProbability(l engine.Layer, on func(j int) bool, parents []float64) floa
 		sum -= statistics.Softplus(a)
 	}
 	return sum
+}
+
+// logSumExp returns log Σ eˣ. It takes the logarithm of the mean, as earlier versions did, so that evaluations of their
+// runs keep all digits; floats.LogSumExp rounds in another way.
+func logSumExp(x []float64) float64 {
+	largest, sum, n := floats.Max(x), 0.0, float64(len(x))
+	if math.IsInf(largest, 0) {
+		return largest
+	}
+	for _, v := range x {
+		sum += math.Exp(v - largest)
+	}
+	return largest + math.Log(sum/n) + math.Log(n)
 }
