@@ -94,7 +94,6 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	data = data.Unpacked()
-	original := data
 	data.Values, data.Reals = slices.Clone(data.Values), slices.Clone(data.Reals)
 	for k := range data.Rows * units {
 		switch {
@@ -113,21 +112,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	filled := func(missing func(k int) float64) dataset.Sheet {
+	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
 		return m.sheet(data.Rows, func(k int) float64 {
-			if known[k%units] {
-				return original.At(k)
-			}
-			return missing(k)
-		})
-	}
-	p := dataset.Inpainting{Originals: filled(original.At), Corrupted: filled(func(int) float64 { return 0.5 })}
-	for chain := range chains {
-		p.Images = append(p.Images, filled(func(k int) float64 {
 			return float64(draws.Means[0][(k/units*chains+chain)*units+k%units])
-		}))
-	}
-	return p, nil
+		}).Values
+	}, nil)
 }
 
 // Descend draws the same n dreams as Means and returns, for each hidden layer hˡ from h¹ upward,
