@@ -505,7 +505,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 	if e.beyond() {
 		published = "published, or a goal"
 	}
-	if len(e.Numbers) > 0 && !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
+	if !slices.ContainsFunc(e.Numbers, func(n Number) bool { return !n.isBound() }) {
 		published = "bound"
 	}
 	t := runs.NewTable("numbers", "", runs.Column{Key: "of"}, runs.Column{Key: "measure"},

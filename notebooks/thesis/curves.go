@@ -36,6 +36,8 @@ func onTest(of curve) curve {
 
 func heldOut(e runs.Epoch) float64 { return e.Validation[runs.LogP.Key] }
 
+func ofTraining(e runs.Epoch) float64 { return e.Train[runs.LogP.Key] }
+
 func (t trained) last() runs.Epoch { return t.history.Epochs[len(t.history.Epochs)-1] }
 
 // after, at and end return log p at a place of a curve: after an epoch, after a time, and at its end. Before
@@ -76,7 +78,7 @@ func best(t trained) float64 {
 }
 
 func trainedAfter(epoch int) func(trained) float64 {
-	return func(t trained) float64 { return t.history.Epochs[epoch-1].Train[runs.LogP.Key] }
+	return func(t trained) float64 { return ofTraining(t.history.Epochs[epoch-1]) }
 }
 
 func (c curve) mean(place func(trained) float64) float64 { return runs.SpreadOf(c, place).Mean }

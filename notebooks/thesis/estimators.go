@@ -2,6 +2,7 @@ package thesis
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 )
@@ -13,6 +14,9 @@ type estimator struct {
 	method         hm.Method
 	plain, natural float64
 }
+
+// estimatorRates lists the rates that these searches tried.
+var estimatorRates = []float64{0.001, 0.003, 0.01}
 
 var estimatorsOnMNIST = []estimator{
 	{"RWS", hm.RWS(), 0.003, 0.003},
@@ -73,8 +77,8 @@ func estimatorsRow() row {
 // the search tried: another rate may be better.
 func askInnerRates(_ *comparison, j *judgement) {
 	for _, e := range estimatorsOnMNIST {
-		if e.natural == 0.001 || e.natural == 0.01 {
-			j.undecided("%s: the best rate lies at an end of those tried", e.name+natural)
+		if atEnd(slices.Index(estimatorRates, e.natural), estimatorRates) {
+			j.bestAtEnd(e.name + natural)
 		}
 	}
 }

@@ -137,6 +137,11 @@ func (j *judgement) undecided(reason string, values ...any) {
 	j.add(reproduce.Quantity{Of: fmt.Sprintf(reason, values...), Undecided: true})
 }
 
+// bestAtEnd leaves the verdict open because the best rate of a method is the first or the last of those tried.
+func (j *judgement) bestAtEnd(method string) {
+	j.undecided("%s: the best rate lies at an end of those tried", method)
+}
+
 // above judges whether one thing is above another.
 func (j *judgement) above(what string, g gain) { j.add(g.of("%s", what).Over(0)) }
 

@@ -114,7 +114,7 @@ func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) {
 	for _, b := range all {
 		b.passed.note(&j)
 		if b.edge {
-			j.undecided("%s: the best rate lies at an end of those tried", b.name)
+			j.bestAtEnd(b.name)
 		}
 	}
 	w.judge(says, j)

@@ -318,13 +318,12 @@ func compareRefreshes(c *comparison) {
 			level.add(exact(of(k).mean(end)-one.mean(end), "nats", "validation log p, K %d over K 1", k).Within(0.5))
 		}
 	}
-	logP := func(e runs.Epoch) float64 { return e.Train[runs.LogP.Key] }
 	tenths, first := inParts(thousand[0], 10).Epochs, inParts(one[0], 10).Epochs
 	rises := false
 	for i := range tenths[1:] {
-		rises = rises || logP(tenths[i+1]) < logP(tenths[i])
+		rises = rises || ofTraining(tenths[i+1]) < ofTraining(tenths[i])
 	}
-	behind := logP(first[len(first)-1]) - logP(tenths[len(tenths)-1])
+	behind := ofTraining(first[len(first)-1]) - ofTraining(tenths[len(tenths)-1])
 	unstable.add(fact(rises || behind > 2, "training loss of K 1000 rises between tenths of the steps, or is more than 2 nats behind K 1 in the last"))
 	unstable.say("log p of training rows in the last tenth, K 1000 over K 1 %+.2f nats", -behind)
 	faster.add(exact(hundred.seconds()/one.seconds(), "", "seconds at K 100 over those at K 1:").Under(1.0 / 3))
@@ -344,7 +343,7 @@ func inParts(t trained, n int) runs.History {
 	for i := range n {
 		of := h.Epochs[i*len(h.Epochs)/n : (i+1)*len(h.Epochs)/n]
 		part := of[len(of)-1]
-		part.Train = runs.Measures{runs.LogP.Key: runs.SpreadOf(of, func(e runs.Epoch) float64 { return e.Train[runs.LogP.Key] }).Mean}
+		part.Train = runs.Measures{runs.LogP.Key: runs.SpreadOf(of, ofTraining).Mean}
 		parts = append(parts, part)
 	}
 	h.Epochs = parts

@@ -336,7 +336,7 @@ func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
 	for _, b := range of {
 		b.passed.note(&j)
 		if b.edge {
-			j.undecided("%s: the best rate lies at an end of those tried", b.name)
+			j.bestAtEnd(b.name)
 		}
 		excess := mean(each(b.apart, func(g gain) float64 { return g.nats }))
 		if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess); math.Abs(excess) > 1 {
