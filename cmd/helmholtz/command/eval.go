@@ -149,13 +149,10 @@ with one row per seed, whose columns have the keys of --json.`,
 		} else {
 			err = x.evalSeeds(ctx, c, seeds, o, tables, asJSON)
 		}
-		switch {
-		case x.parts == "" || err == nil:
+		if x.parts == "" {
 			return err
-		case preempted():
-			return errPreempted
 		}
-		return resumable(err)
+		return resumable(err, preempted())
 	}
 	c.AddCommand(newEvalSubmit())
 	return c

@@ -274,9 +274,12 @@ var errKept = errors.New("the work so far is kept: repeat the command to resume"
 // errPreempted is the error of work that a scheduler preempted.
 var errPreempted = fmt.Errorf("ended by the system; %w", errKept)
 
-// resumable adds errKept to the error of interrupted work.
-func resumable(err error) error {
-	if errors.Is(err, context.Canceled) {
+// resumable returns errPreempted for the error of preempted work, and adds errKept to the error of interrupted work.
+func resumable(err error, preempted bool) error {
+	switch {
+	case err != nil && preempted:
+		return errPreempted
+	case errors.Is(err, context.Canceled):
 		return errors.Join(err, errKept)
 	}
 	return err
@@ -359,14 +362,11 @@ and exit code 75, which asks for a restart.`,
 		} else {
 			err = train(ctx)
 		}
-		if err != nil && preempted() {
-			return errPreempted
-		}
-		if worker {
+		if worker && !preempted() { // the program that started this one says how to resume
 			return err
 		}
-		if err != nil {
-			return resumable(err)
+		if err != nil || worker {
+			return resumable(err, preempted())
 		}
 		return sayWhatIsLeft(c, s, dir, share)
 	}

@@ -100,14 +100,11 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 			report, err = train(ctx)
 		}
 		stop()
-		if err != nil && preempted() {
-			return errPreempted
-		}
-		if worker {
+		if worker && !preempted() { // the program that started this one says how to resume
 			return err
 		}
-		if err != nil {
-			return resumable(err)
+		if err != nil || worker {
+			return resumable(err, preempted())
 		}
 		for _, candidate := range report.Candidates {
 			if candidate.Failure != nil {
