@@ -298,7 +298,7 @@ func (p *page) entry(e Entry, m Made) {
 	if m.Hardware != "" {
 		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
 		if m.Arithmetic != "" {
-			p.print(", in %s", m.Arithmetic)
+			p.print(", in %s", strings.ReplaceAll(m.Arithmetic, "fixed", "fixed point"))
 		}
 	}
 	p.print(".\n")
