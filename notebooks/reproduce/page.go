@@ -36,8 +36,7 @@ func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder st
 	first.print("## More\n\n")
 	first.print("- [The evidence for and against each conclusion](%s/evidence.md), published values that differ, and findings beyond the claims.\n", folder)
 	first.print("- [All results](%s/all.md), with their lengths and verdicts. Each has a page.\n", folder)
-	first.print("- [All numbers as CSV](%s/numbers.csv).\n", folder)
-	first.print("- [What was changed after it was measured](#changed-after-it-was-measured).\n\n")
+	first.print("- [All numbers as CSV](%s/numbers.csv).\n\n", folder)
 	first.legend(conclusions.Symbols, folder)
 	first.changes(conclusions.Changes)
 
@@ -123,7 +122,7 @@ func (p *page) summary(c Catalog, made map[string]Made) {
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
 	}
-	p.print("%s. “Not found” means that the result was made, but has no value for this, because a training diverged, something that it needs is missing, or the claim was declared later. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training or fewer seeds: a verdict stands so far.\n\n", strings.Join(marks, ", "))
+	p.print("%s. “Not found” means that the result was made, but has no value for this, because a training diverged, something that it needs is missing, or the claim was declared later. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training or fewer seeds.\n\n", strings.Join(marks, ", "))
 }
 
 func (p *page) beyond(c Catalog, made map[string]Made) {
@@ -232,7 +231,7 @@ func (p *page) legend(symbols, folder string) {
 		"A claim has no verdict if it asks for more than an order and training was shorter or samples were fewer, or if other data stand in. The page then says how the criterion stands “here”.",
 		"A number is reproduced within its tolerance, exceeded if it is better, missed if it is worse or if a difference is too large; a bound is met or missed. A number outside its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale.",
 		"Log-likelihoods are in nats. “sd” is a standard deviation over seeds. “se” is a standard error: over rows for one seed, over seeds for several. **With one seed, ± omits the chance of training**: another seed may reverse a difference of some tenths of a nat. Between two methods with three seeds each, chance alone exceeds twice the standard error in one comparison of nine. Along curves of one seed, ± is the error of the difference at their ends. Curves by seconds are interpolated linearly between the ends of epochs.",
-		"The scale full is training as long as printed, until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or of our own choice if the document prints no length or other data stand in. The scale laptop is shorter, or has fewer samples. Each result says which.",
+		"At the scale full, training is as long as printed, or until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or has a length of our own if the document prints none or other data stand in. The scale laptop is shorter, or has fewer samples. Each result says which.",
 	} {
 		p.print("- %s\n", rule)
 	}
@@ -298,7 +297,7 @@ func (p *page) entry(e Entry, m Made) {
 	if m.Hardware != "" {
 		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
 		if m.Arithmetic != "" {
-			p.print(", in %s", m.Arithmetic)
+			p.print(", in %s", strings.ReplaceAll(m.Arithmetic, "fixed", "fixed point"))
 		}
 	}
 	p.print(".\n")

@@ -182,6 +182,17 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 	}
 }
 
+func TestPagesNameTheArithmetic(t *testing.T) {
+	all := reproduce.Catalog{{Result: reproduce.Result{ID: "x"}, Trainings: func(reproduce.Scale) []reproduce.Training { return nil }}}
+	pages, err := all.Report(reproduce.Conclusions{}, map[string]reproduce.Made{"x": {ID: "x", Hardware: "two cores", Arithmetic: "fixed; float32"}}, "results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "on two cores, in fixed point; float32."; !bytes.Contains(pages.Beside["x.md"], []byte(want)) {
+		t.Errorf("%q is missing in\n%s", want, pages.Beside["x.md"])
+	}
+}
+
 // A conclusion that rests on something the catalogue does not have is refused, and so is an unknown
 // key.
 func TestConclusionsRestOnResults(t *testing.T) {
