@@ -53,6 +53,37 @@ func TestLiveUpdatesTwiceASecondAtMost(t *testing.T) {
 	}
 }
 
+// Updates become rarer in a long run, and if they take long.
+func TestLiveUpdatesOfLongRunsAreRare(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		drawing, from time.Duration
+		most          int // updates within a minute
+	}{
+		{"young", 0, time.Second, 120},
+		{"old", 0, 10 * time.Hour, 2},
+		{"slow", time.Second, time.Second, 6},
+	} {
+		clock := time.Unix(0, 0)
+		updates := 0
+		l := watched(&clock, new([]string), new(int))
+		l.show = func(string) {
+			updates++
+			clock = clock.Add(c.drawing)
+		}
+		l.Begin(runs.Plan{Epochs: 1, StepsPerEpoch: 1_000_000})
+		clock = clock.Add(c.from)
+		l.Step(runs.Progress{Step: 1})
+		updates = 0
+		for end := clock.Add(time.Minute); clock.Before(end); clock = clock.Add(50 * time.Millisecond) {
+			l.Step(runs.Progress{Step: 2})
+		}
+		if updates > c.most || updates < c.most/2 {
+			t.Errorf("%s: %d updates within a minute, want about %d", c.name, updates, c.most)
+		}
+	}
+}
+
 func TestLiveTellsWhatIsLeft(t *testing.T) {
 	clock := time.Unix(0, 0)
 	var shown []string

@@ -177,9 +177,10 @@ func (w *watched) Epoch(e runs.Epoch) {
 	w.Recorder.Epoch(e)
 }
 
-// Step draws samples at the first step after an epoch, when its checkpoint exists.
+// Step draws samples at the first step after an epoch, when its checkpoint exists, unless the previous drawing still
+// waits to be shown.
 func (w *watched) Step(p runs.Progress) {
-	if w.newer && w.board.shows(w.run) {
+	if w.newer && w.board.shows(w.run) && !w.board.waits(w.run) {
 		w.newer = false
 		w.draw()
 	}
@@ -257,7 +258,8 @@ func image(f *plotting.Figure) string {
 }
 
 const (
-	// betweenUpdates is the minimum time between updates: 5 updates per second.
+	// betweenUpdates is the minimum time between updates: 5 updates per second. As in plotting.LiveHTML, it is longer
+	// if the newest display is old.
 	betweenUpdates = 200 * time.Millisecond
 	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
 	mostDisplays = 8
@@ -280,8 +282,9 @@ type panel struct {
 	html  string
 	still bool // html describes a run that is not training
 	ids   []string
-	quiet bool // the last update was less than betweenUpdates ago
-	stale bool // html is newer than the last update
+	added time.Time // when the newest display was added, or the panel if it has none
+	quiet bool      // the last update was too recent for another
+	stale bool      // html is newer than the last update
 }
 
 func newBoard(d display) *board {
@@ -292,7 +295,7 @@ func newBoard(d display) *board {
 func (b *board) panel(run string) *panel {
 	p := b.panels[run]
 	if p == nil {
-		p = &panel{}
+		p = &panel{added: time.Now()}
 		b.panels[run] = p
 	}
 	return p
@@ -303,6 +306,13 @@ func (b *board) shows(run string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.panel(run).ids) > 0
+}
+
+// waits reports whether an update of a run waits until the rate allows it.
+func (b *board) waits(run string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.panel(run).stale
 }
 
 // has reports whether there is something to show for a run.
@@ -325,7 +335,7 @@ func (b *board) show(run string) {
 	defer b.mu.Unlock()
 	p := b.panel(run)
 	id := "helmholtz-" + rand.Text()
-	p.ids = append(p.ids, id)
+	p.ids, p.added = append(p.ids, id), time.Now()
 	if len(p.ids) > mostDisplays {
 		p.ids = p.ids[1:]
 	}
@@ -364,7 +374,7 @@ func (b *board) send(p *panel) {
 		b.display(id, p.html, true)
 	}
 	p.quiet, p.stale = true, false
-	b.after(betweenUpdates, func() {
+	b.after(max(betweenUpdates, time.Since(p.added)/1000), func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		p.quiet = false

@@ -61,6 +61,19 @@ func TestCheckpointsDuringDrawingAreDrawn(t *testing.T) {
 	}
 }
 
+func TestNothingIsDrawnWhileADrawingWaits(t *testing.T) {
+	b, _ := slow()
+	w, goOn := drawn(b)
+	done := w.drawing
+	close(goOn)
+	<-done
+	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
+	w.Step(runs.Progress{Epoch: 2, Step: 2})
+	if w.drawing != nil || w.samples != "earlier" {
+		t.Error("samples are drawn although nobody sees the earlier ones yet")
+	}
+}
+
 func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 	b, last := slow()
 	w, goOn := drawn(b)
