@@ -186,7 +186,7 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	measures := present(h, train, validation)
 	var b strings.Builder
 	row := func(name string, values runs.Measures) {
-		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
+		fmt.Fprintf(&b, `<tr><td>%s</td>`, html.EscapeString(name))
 		for _, m := range measures {
 			cell := "–"
 			if value, ok := values[m.Key]; ok {

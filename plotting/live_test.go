@@ -192,3 +192,18 @@ func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 		}
 	}
 }
+
+// A family's own names are text, not HTML.
+func TestLiveEscapesNames(t *testing.T) {
+	var last string
+	l := LiveHTML(func() bool { return false }, func(html string) { last = html })
+	l.Begin(runs.Plan{Name: "<i>", Epochs: 1, StepsPerEpoch: 1, History: runs.History{
+		Measures: []runs.Measure{{Key: "log_p", Name: "<i>", Label: "<i>", Unit: "<i>"}},
+		Baseline: &runs.Baseline{Model: "<i>"},
+	}})
+	l.Step(runs.Progress{Epoch: 1, Step: 1, Measures: runs.Measures{"log_p": -1}})
+	l.End(nil)
+	if strings.Contains(last, "<i>") || !strings.Contains(last, "<td>baseline (&lt;i&gt;)</td>") {
+		t.Errorf("the display is %s", last)
+	}
+}
