@@ -156,6 +156,8 @@ type watched struct {
 	samples  string
 	drawing  chan struct{} // closed when drawing has ended; nil if idle
 	again    bool          // there is a newer checkpoint than the one being drawn
+	drawn    time.Time     // when the last drawing ended
+	took     time.Duration // the last drawing
 }
 
 func watch(b *board, run string, sample func() string) *watched {
@@ -177,14 +179,22 @@ func (w *watched) Epoch(e runs.Epoch) {
 	w.Recorder.Epoch(e)
 }
 
-// Step draws samples at the first step after an epoch, when its checkpoint exists, unless the previous drawing still
-// waits to be shown.
+// Step draws samples at the first step after an epoch, when its checkpoint exists, or at a later one if they were
+// drawn lately.
 func (w *watched) Step(p runs.Progress) {
-	if w.newer && w.board.shows(w.run) && !w.board.waits(w.run) {
+	if w.newer && w.board.shows(w.run) && !w.lately() {
 		w.newer = false
 		w.draw()
 	}
 	w.Recorder.Step(p)
+}
+
+// lately reports whether the last samples still wait to be shown, or whether drawing new ones now would take more
+// than a tenth of the time.
+func (w *watched) lately() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.board.waits(w.run) || time.Since(w.drawn) < 10*w.took
 }
 
 // errSaved is shown for a run that was stopped or paused.
@@ -221,8 +231,11 @@ func (w *watched) drawWhileNewer() {
 	for w.again {
 		w.again = false
 		w.mu.Unlock()
+		began := time.Now()
 		drawn := w.sample()
 		w.mu.Lock()
+		w.drawn = time.Now()
+		w.took = w.drawn.Sub(began)
 		if drawn != "" {
 			w.samples = drawn
 		}

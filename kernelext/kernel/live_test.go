@@ -74,6 +74,27 @@ func TestNothingIsDrawnWhileADrawingWaits(t *testing.T) {
 	}
 }
 
+func TestDrawingTakesATenthOfTheTime(t *testing.T) {
+	b, _ := slow()
+	w, goOn := drawn(b)
+	done := w.drawing
+	close(goOn)
+	<-done
+	b.flush("run")
+	w.took = time.Hour
+	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
+	w.Step(runs.Progress{Epoch: 2, Step: 2})
+	if w.drawing != nil || w.samples != "earlier" {
+		t.Error("samples are drawn right after a drawing of an hour")
+	}
+	w.drawn = w.drawn.Add(-10 * time.Hour)
+	w.Step(runs.Progress{Epoch: 2, Step: 3})
+	if w.newer {
+		t.Error("samples are not drawn after ten hours")
+	}
+	w.End(nil)
+}
+
 func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 	b, last := slow()
 	w, goOn := drawn(b)
