@@ -178,7 +178,7 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 		t.Errorf("a run that has diverged: %.400s, %v", *last, err)
 	}
 	var listed strings.Builder
-	if err := (magics{session: s}).runs(nil, &listed); err != nil || !strings.Contains(listed.String(), "finished: log p -") {
+	if err := (magics{session: s}).runs(nil, &listed); err != nil || !strings.Contains(listed.String(), "\nwild  finished  1 of 1  ") || !strings.Contains(listed.String(), "\nwild: log p -") {
 		t.Errorf("runs are listed as\n%s(%v)", &listed, err)
 	}
 	if err := s.Start("bad", e); err != nil {
