@@ -57,7 +57,7 @@ func (l *live) display(kind, text string) {
 // show describes its current state, and once more if the run began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
-	for err == nil && (info.State != session.Running || !l.board.has(run)) {
+	for err == nil && (info.State != session.Running || l.board.of(run).html == "") {
 		described := info.State
 		l.board.describe(run, asOf(run, describe(info)))
 		if info, err = s.Info(run); info.State == described {
@@ -102,7 +102,7 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 
 // ended describes a run that has ended, unless its recorder already shows the end.
 func (l *live) ended(s *session.Session, run string) {
-	if !l.board.describes(run) {
+	if !l.board.of(run).still {
 		return
 	}
 	if info, err := s.Info(run); err == nil && info.State != session.Running {
@@ -194,7 +194,7 @@ func (w *watched) Step(p runs.Progress) {
 func (w *watched) lately() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.board.waits(w.run) || time.Since(w.drawn) < 10*w.took
+	return w.board.of(w.run).stale || time.Since(w.drawn) < 10*w.took
 }
 
 // errSaved is shown for a run that was stopped or paused.
@@ -314,33 +314,15 @@ func (b *board) panel(run string) *panel {
 	return p
 }
 
+// of returns a copy of the panel of a run.
+func (b *board) of(run string) panel {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return *b.panel(run)
+}
+
 // shows reports whether a run has a display.
-func (b *board) shows(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.panel(run).ids) > 0
-}
-
-// waits reports whether an update of a run waits until the rate allows it.
-func (b *board) waits(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.panel(run).stale
-}
-
-// has reports whether there is something to show for a run.
-func (b *board) has(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.panel(run).html != ""
-}
-
-// describes reports whether the displays of a run describe it as not training.
-func (b *board) describes(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.panel(run).still
-}
+func (b *board) shows(run string) bool { return len(b.of(run).ids) > 0 }
 
 // show adds a display of a run.
 func (b *board) show(run string) {
