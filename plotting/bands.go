@@ -152,7 +152,7 @@ func (f *Figure) Published(values ...float64) *Figure {
 			break
 		}
 		panel, style := f.panels[0], in(paletteColor(i), published)
-		panel.Add(across(panel, y, style))
+		panel.Add(across(y, style))
 		margin := 0.04 * (panel.Y.Max - panel.Y.Min)
 		panel.Y.Min, panel.Y.Max = min(panel.Y.Min, y-margin), max(panel.Y.Max, y+margin)
 		panel.keep(series{name: "published", points: plotter.XYs{{X: math.NaN(), Y: y}}})

@@ -5,7 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
 )
 
 // curveOf returns a group of one seed with these values of −log p, one per epoch.
@@ -50,5 +54,34 @@ func TestTheBeginningGivesWayToTheRest(t *testing.T) {
 	spread.Seeds = append(spread.Seeds, curveOf(200, 120, 105, 102, 100).Seeds...)
 	if y := SeedBands(spread).Panels()[0].Y; y.Max < 122 || y.Max > 124 {
 		t.Errorf("seeds at 110 and 120: drawn up to %v, want 115, an sd of 7.07 and the margin", y.Max)
+	}
+}
+
+// Lines across a panel reach from edge to edge, also around a single epoch and in a range that is set later.
+func TestLinesAcrossReachTheEdges(t *testing.T) {
+	chains := boltzmann.LogZ{Each: []float64{1, 2}, Value: 1.5}
+	for name, f := range map[string]*Figure{
+		"one epoch": SeedBands(curveOf(1)).Published(2),
+		"wider":     SeedBands(curveOf(1, 2)).Published(2).XRange(-10, 20),
+		"upright":   LogZEstimates(chains).YRange(1e-3, 1e3),
+	} {
+		var drawn recorder.Canvas
+		canvas, panel := draw.NewCanvas(&drawn, 200, 200), f.Panels()[0]
+		panel.Draw(canvas)
+		area := panel.DataCanvas(canvas).Rectangle
+		longest, dashed := vg.Length(0), false
+		for _, action := range drawn.Actions {
+			switch a := action.(type) {
+			case *recorder.SetLineDash:
+				dashed = len(a.Dashes) > 0
+			case *recorder.Stroke:
+				if across := a.Path[1].Pos.Sub(a.Path[0].Pos); dashed {
+					longest = max(longest, across.X/area.Size().X, across.Y/area.Size().Y)
+				}
+			}
+		}
+		if math.Abs(float64(longest)-1) > 1e-9 {
+			t.Errorf("%s: the line covers %v of the panel", name, longest)
+		}
 	}
 }

@@ -208,7 +208,7 @@ func addBaselines(panel *panel, histories []runs.History) (label string) {
 		}
 	}
 	for _, y := range lines {
-		panel.Add(across(panel, y, baselineStyle))
+		panel.Add(across(y, baselineStyle))
 		panel.keep(series{name: label, points: plotter.XYs{{X: math.NaN(), Y: y}}})
 	}
 	return label

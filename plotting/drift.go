@@ -24,7 +24,7 @@ func Drift(d boltzmann.Drift) *Figure {
 	}
 	for _, panel := range f.panels {
 		panel.Y.Min, panel.Y.Max = min(0, panel.Y.Min), max(0, panel.Y.Max)
-		panel.Add(across(panel, 0, dotted))
+		panel.Add(across(0, dotted))
 	}
 	f.legend.add("no drift", sample(dotted))
 	return f.Title(title)

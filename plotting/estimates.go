@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -185,7 +186,7 @@ func (f *Figure) addFinal(panel *panel, z hm.LogZ2) {
 		return
 	}
 	style := in(paletteColor(1), dashed)
-	panel.Add(across(panel, z.Value, style))
+	panel.Add(across(z.Value, style))
 	panel.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{z.SE}})
 	f.legend.add("all samples: "+withError(z.Value, z.SE), sample(style))
 }
@@ -196,12 +197,37 @@ func (f *Figure) addZero(panel *panel) {
 	if panel.Y.Min > 0 || panel.Y.Max < -0.25*span {
 		return
 	}
-	panel.Add(across(panel, 0, dotted))
+	panel.Add(across(0, dotted))
 	f.legend.add("0, the upper limit of log Z²", sample(dotted))
 }
 
-func across(panel *panel, y float64, style draw.LineStyle) *plotter.Line {
-	return &plotter.Line{XYs: plotter.XYs{{X: panel.X.Min, Y: y}, {X: panel.X.Max, Y: y}}, LineStyle: style}
+// rule is a plotter that draws a straight line across the whole panel: horizontally at y or, if y is NaN,
+// vertically at x.
+type rule struct {
+	x, y  float64
+	style draw.LineStyle
+}
+
+func across(y float64, style draw.LineStyle) rule { return rule{math.NaN(), y, style} }
+
+func (r rule) line(p *plot.Plot) *plotter.Line {
+	ends := plotter.XYs{{X: p.X.Min, Y: r.y}, {X: p.X.Max, Y: r.y}}
+	if math.IsNaN(r.y) {
+		ends = plotter.XYs{{X: r.x, Y: p.Y.Min}, {X: r.x, Y: p.Y.Max}}
+	}
+	return &plotter.Line{XYs: ends, LineStyle: r.style}
+}
+
+func (r rule) Plot(c draw.Canvas, p *plot.Plot) { r.line(p).Plot(c, p) }
+
+func (r rule) GlyphBoxes(p *plot.Plot) []plot.GlyphBox { return r.line(p).GlyphBoxes(p) }
+
+// DataRange returns the line's y or x, and an empty range for the other axis.
+func (r rule) DataRange() (xmin, xmax, ymin, ymax float64) {
+	if math.IsNaN(r.y) {
+		return r.x, r.x, math.Inf(1), math.Inf(-1)
+	}
+	return math.Inf(1), math.Inf(-1), r.y, r.y
 }
 
 // withError formats a value and its standard error with the digits that the error justifies.

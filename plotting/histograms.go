@@ -49,7 +49,7 @@ func (f *Figure) withMeanWeight() *Figure {
 // addVertical draws a vertical line through the panel of histograms, if there is one.
 func (f *Figure) addVertical(x float64) {
 	for _, panel := range f.panels {
-		panel.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: panel.Y.Min}, {X: x, Y: panel.Y.Max}}, LineStyle: dotted})
+		panel.Add(rule{x, math.NaN(), dotted})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -45,5 +46,24 @@ func TestFiguresOnPagesAreDenseAndDescribed(t *testing.T) {
 	}
 	if text, err := Curves().HTML(); err == nil || strings.Contains(text, "img") {
 		t.Errorf("a figure of nothing is %s, %v", text, err)
+	}
+}
+
+// A notebook shows a report inside Jupyter's own page, whose style it must not change.
+func TestReportsInNotebooksHaveNoStyle(t *testing.T) {
+	set, err := dataset.Open("3by3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if _, err := hm.RWS().Epochs(1).Train(t.Context(), hm.New(set.Shape()).Dense(4), set, dir, runs.Quiet); err != nil {
+		t.Fatal(err)
+	}
+	page, err := Report(t.Context(), dir, ReportOptions{Samples: 10, Rows: 10, LogZ2: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown := page.inNotebook(); strings.Contains(shown, "<style") || !strings.Contains(shown, "<h2>Epochs</h2>") {
+		t.Errorf("a notebook shows %.400s", shown)
 	}
 }

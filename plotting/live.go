@@ -39,8 +39,15 @@ func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 }
 
 // betweenUpdates is the minimum time between updates. A notebook that receives updates more often falls
-// behind, and drawing takes time from training.
+// behind.
 const betweenUpdates = 500 * time.Millisecond
+
+// interval returns the time from one update of a display to the next. It is at least ten times the duration of the
+// last update, because updates take time from training, and at least a thousandth of the time since training began,
+// because Jupyter keeps all updates of a closed notebook in memory.
+func interval(least, took, elapsed time.Duration) time.Duration {
+	return max(least, 10*took, elapsed/1000)
+}
 
 type live struct {
 	now  func() time.Time
@@ -51,6 +58,7 @@ type live struct {
 	plan     runs.Plan
 	begun    time.Time
 	updated  time.Time
+	took     time.Duration // the last update
 	progress runs.Progress
 	history  runs.History
 	curve    string // image of the curves of the first epochs, whose number is drawn
@@ -97,18 +105,20 @@ func (l *live) End(err error) {
 }
 
 func (l *live) updateIfDue() {
-	if l.now().Sub(l.updated) >= betweenUpdates {
+	if now := l.now(); now.Sub(l.updated) >= interval(betweenUpdates, l.took, now.Sub(l.begun)) {
 		l.update("")
 	}
 }
 
 // update shows the state; ending describes how training ended, or is "".
 func (l *live) update(ending string) {
-	l.updated = l.now()
+	began := l.now()
 	if len(l.history.Epochs) > l.drawn && l.seen() {
 		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
 	}
 	l.show(l.html(ending))
+	l.updated = l.now()
+	l.took = l.updated.Sub(began)
 }
 
 // html returns the display. It has inline styles and no scripts, because untrusted notebooks do not run
@@ -176,7 +186,7 @@ func measuresTable(h runs.History, train runs.Measures) string {
 	measures := present(h, train, validation)
 	var b strings.Builder
 	row := func(name string, values runs.Measures) {
-		fmt.Fprintf(&b, `<tr><td>%s</td>`, name)
+		fmt.Fprintf(&b, `<tr><td>%s</td>`, html.EscapeString(name))
 		for _, m := range measures {
 			cell := "–"
 			if value, ok := values[m.Key]; ok {
@@ -290,10 +300,17 @@ type liveSweep struct {
 	now     func() time.Time
 	show    func(html string)
 	sync    func() // returns when the notebook has received the display
+	begun   time.Time
 	updated time.Time
+	took    time.Duration // the last update
 }
 
-func (l *liveSweep) Begin(runs.Plan) { l.updateIfDue() }
+func (l *liveSweep) Begin(runs.Plan) {
+	if l.begun.IsZero() {
+		l.begun = l.now()
+	}
+	l.updateIfDue()
+}
 
 func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
 
@@ -309,12 +326,13 @@ func (l *liveSweep) JobEnded() {
 }
 
 func (l *liveSweep) updateIfDue() {
-	if l.now().Sub(l.updated) >= betweenReports {
+	if now := l.now(); now.Sub(l.updated) >= interval(betweenReports, l.took, now.Sub(l.begun)) {
 		l.update()
 	}
 }
 
 func (l *liveSweep) update() {
+	began := l.now()
 	report, err := l.sweep.Report(l.dir)
 	if err != nil {
 		l.show(html.EscapeString(err.Error()))
@@ -322,6 +340,7 @@ func (l *liveSweep) update() {
 		l.show(SweepHTML(report))
 	}
 	l.updated = l.now()
+	l.took = l.updated.Sub(began)
 }
 
 // SweepHTML formats a sweep for a notebook: its progress, a table of its settings, best first, its

@@ -53,6 +53,37 @@ func TestLiveUpdatesTwiceASecondAtMost(t *testing.T) {
 	}
 }
 
+// Updates become rarer in a long run, and if they take long.
+func TestLiveUpdatesOfLongRunsAreRare(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		drawing, from time.Duration
+		most          int // updates within a minute
+	}{
+		{"young", 0, time.Second, 120},
+		{"old", 0, 10 * time.Hour, 2},
+		{"slow", time.Second, time.Second, 6},
+	} {
+		clock := time.Unix(0, 0)
+		updates := 0
+		l := watched(&clock, new([]string), new(int))
+		l.show = func(string) {
+			updates++
+			clock = clock.Add(c.drawing)
+		}
+		l.Begin(runs.Plan{Epochs: 1, StepsPerEpoch: 1_000_000})
+		clock = clock.Add(c.from)
+		l.Step(runs.Progress{Step: 1})
+		updates = 0
+		for end := clock.Add(time.Minute); clock.Before(end); clock = clock.Add(50 * time.Millisecond) {
+			l.Step(runs.Progress{Step: 2})
+		}
+		if updates > c.most || updates < c.most/2 {
+			t.Errorf("%s: %d updates within a minute, want about %d", c.name, updates, c.most)
+		}
+	}
+}
+
 func TestLiveTellsWhatIsLeft(t *testing.T) {
 	clock := time.Unix(0, 0)
 	var shown []string
@@ -159,5 +190,20 @@ func TestLiveSaysThatTrainingHasDiverged(t *testing.T) {
 		if strings.Contains(last, warning) != diverged || strings.Contains(last, "finished") == diverged {
 			t.Errorf("with log p = %v the last display is %s", logP, last)
 		}
+	}
+}
+
+// A family's own names are text, not HTML.
+func TestLiveEscapesNames(t *testing.T) {
+	var last string
+	l := LiveHTML(func() bool { return false }, func(html string) { last = html })
+	l.Begin(runs.Plan{Name: "<i>", Epochs: 1, StepsPerEpoch: 1, History: runs.History{
+		Measures: []runs.Measure{{Key: "log_p", Name: "<i>", Label: "<i>", Unit: "<i>"}},
+		Baseline: &runs.Baseline{Model: "<i>"},
+	}})
+	l.Step(runs.Progress{Epoch: 1, Step: 1, Measures: runs.Measures{"log_p": -1}})
+	l.End(nil)
+	if strings.Contains(last, "<i>") || !strings.Contains(last, "<td>baseline (&lt;i&gt;)</td>") {
+		t.Errorf("the display is %s", last)
 	}
 }

@@ -33,8 +33,15 @@ func (p Page) Show() {
 		fmt.Fprintln(os.Stderr, `plotting: there is no notebook to show the page in: save it with Save("report.html")`)
 		return
 	}
-	gonbui.DisplayHTML(string(p))
+	gonbui.DisplayHTML(p.inNotebook())
 	gonbui.Sync()
+}
+
+// inNotebook returns the page without its style, which would change the whole page of Jupyter.
+func (p Page) inNotebook() string {
+	before, rest, _ := strings.Cut(string(p), "<style>")
+	_, after, _ := strings.Cut(rest, "</style>")
+	return before + after
 }
 
 // ReportOptions limits what a report computes.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -101,8 +100,7 @@ func setTicks(axis *plot.Axis, values []float64) error {
 		if math.IsNaN(at) || math.IsInf(at, 0) {
 			return fmt.Errorf("a tick at %v: give a finite number, above 0 on a logarithmic axis", value)
 		}
-		text := strings.Replace(strconv.FormatFloat(value, 'g', -1, 64), "-", "−", 1)
-		ticks.ConstantTicks = append(ticks.ConstantTicks, plot.Tick{Value: at, Label: text})
+		ticks.ConstantTicks = append(ticks.ConstantTicks, plot.Tick{Value: at, Label: shortest(value, -1)})
 	}
 	axis.Tick.Marker = ticks
 	return nil

@@ -155,8 +155,8 @@ func roundUp(x float64) float64 {
 }
 
 // logTicks labels an axis of decimal logarithms with the original values. It labels powers of ten, or only
-// even powers if many are in range. If fewer than two powers are in range, it also labels 2 and 5 times
-// powers of ten. The values in between are minor ticks. If even then fewer than two labels are in range, it
+// some of them if many are in range. If fewer than two powers are in range, it also labels 2 and 5 times
+// powers of ten. The values in between are minor ticks, unless there are too many. If even then fewer than two labels are in range, it
 // uses linearTicks.
 //
 // Logarithms on a linear axis are safer than plot.LogScale, which panics on values that are not
@@ -172,17 +172,14 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		digits = digits[:1]
 	}
 	const manyPowers = 8
-	every := 1.0
-	if math.Floor(last)-math.Ceil(first) >= manyPowers {
-		every = 2
-	}
+	every := max(1, 1+math.Floor((math.Floor(last)-math.Ceil(first))/manyPowers))
 	var ticks []plot.Tick
 	labeled := 0
 	for power := math.Floor(first); power <= last; power++ {
-		for digit := 1.0; digit < 10; digit++ {
+		for digit := 1.0; digit < 10 && (digit == 1 || every <= 2); digit++ {
 			tick := plot.Tick{Value: power + math.Log10(digit)}
 			if slices.Contains(digits, digit) && math.Mod(power, every) == 0 {
-				tick.Label = number(digit*math.Pow(10, power), int(max(0, -power)))
+				tick.Label = logLabel(digit*math.Pow(10, power), power)
 			}
 			if first <= tick.Value && tick.Value <= last {
 				ticks = append(ticks, tick)
@@ -199,6 +196,20 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		}
 	}
 	return ticks
+}
+
+// logLabel formats a value of the given decimal power, below a millionth with an exponent.
+func logLabel(value, power float64) string {
+	if power < -6 {
+		return shortest(value, 1)
+	}
+	return number(value, int(max(0, -power)))
+}
+
+// shortest formats a value with the given number of significant digits, or all if it is -1, and with an exponent
+// if the value is tiny or huge.
+func shortest(value float64, digits int) string {
+	return strings.ReplaceAll(strconv.FormatFloat(value, 'g', digits, 64), "-", "−")
 }
 
 // number formats a value with a true minus sign and commas between thousands.

@@ -49,6 +49,10 @@ func TestLogTicks(t *testing.T) {
 		{1e-4, 10, []string{"0.0001", "0.001", "0.01", "0.1", "1", "10"}},
 		{0.05, 0.2, []string{"0.05", "0.1", "0.2"}},
 		{2, 20, []string{"2", "5", "10", "20"}},
+		// Labels leave room for the curves.
+		{1e-8, 1e-3, []string{"1e−08", "1e−07", "0.000001", "0.00001", "0.0001", "0.001"}},
+		{3e-9, 2e-8, []string{"5e−09", "1e−08", "2e−08"}},
+		{1e-36, 1, []string{"1e−35", "1e−30", "1e−25", "1e−20", "1e−15", "1e−10", "0.00001", "1"}},
 	} {
 		ticks := logTicks{}.Ticks(math.Log10(c.low), math.Log10(c.high))
 		if got := labels(ticks); !slices.Equal(got, c.want) {

@@ -56,3 +56,16 @@ func TestTheLatestDisplaysAreKeptUpToDate(t *testing.T) {
 		t.Errorf("%d displays were updated, not %d", len(updated), mostDisplays)
 	}
 }
+
+// A display that nobody has asked for again for an hour is updated every 3.6 s.
+func TestOldDisplaysAreUpdatedLessOften(t *testing.T) {
+	var interval time.Duration
+	b := newBoard(func(string, string, bool) {})
+	b.after = func(d time.Duration, _ func()) { interval = d }
+	b.show("run")
+	b.panels["run"].added = time.Now().Add(-time.Hour)
+	b.update("run", "x")
+	if interval < time.Hour/1000 {
+		t.Errorf("the next update may follow after %v", interval)
+	}
+}

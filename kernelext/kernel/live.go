@@ -57,7 +57,7 @@ func (l *live) display(kind, text string) {
 // show describes its current state, and once more if the run began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
-	for err == nil && (info.State != session.Running || !l.board.has(run)) {
+	for err == nil && (info.State != session.Running || l.board.of(run).html == "") {
 		described := info.State
 		l.board.describe(run, asOf(run, describe(info)))
 		if info, err = s.Info(run); info.State == described {
@@ -102,7 +102,7 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 
 // ended describes a run that has ended, unless its recorder already shows the end.
 func (l *live) ended(s *session.Session, run string) {
-	if !l.board.describes(run) {
+	if !l.board.of(run).still {
 		return
 	}
 	if info, err := s.Info(run); err == nil && info.State != session.Running {
@@ -156,6 +156,8 @@ type watched struct {
 	samples  string
 	drawing  chan struct{} // closed when drawing has ended; nil if idle
 	again    bool          // there is a newer checkpoint than the one being drawn
+	drawn    time.Time     // when the last drawing ended
+	took     time.Duration // the last drawing
 }
 
 func watch(b *board, run string, sample func() string) *watched {
@@ -177,13 +179,22 @@ func (w *watched) Epoch(e runs.Epoch) {
 	w.Recorder.Epoch(e)
 }
 
-// Step draws samples at the first step after an epoch, when its checkpoint exists.
+// Step draws samples at the first step after an epoch, when its checkpoint exists, or at a later one if they were
+// drawn lately.
 func (w *watched) Step(p runs.Progress) {
-	if w.newer && w.board.shows(w.run) {
+	if w.newer && w.board.shows(w.run) && !w.lately() {
 		w.newer = false
 		w.draw()
 	}
 	w.Recorder.Step(p)
+}
+
+// lately reports whether the last samples still wait to be shown, or whether drawing new ones now would take more
+// than a tenth of the time.
+func (w *watched) lately() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.board.of(w.run).stale || time.Since(w.drawn) < 10*w.took
 }
 
 // errSaved is shown for a run that was stopped or paused.
@@ -220,8 +231,11 @@ func (w *watched) drawWhileNewer() {
 	for w.again {
 		w.again = false
 		w.mu.Unlock()
+		began := time.Now()
 		drawn := w.sample()
 		w.mu.Lock()
+		w.drawn = time.Now()
+		w.took = w.drawn.Sub(began)
 		if drawn != "" {
 			w.samples = drawn
 		}
@@ -257,7 +271,8 @@ func image(f *plotting.Figure) string {
 }
 
 const (
-	// betweenUpdates is the minimum time between updates: 5 updates per second.
+	// betweenUpdates is the minimum time between updates: 5 updates per second. As in plotting.LiveHTML, it is longer
+	// if the newest display is old.
 	betweenUpdates = 200 * time.Millisecond
 	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
 	mostDisplays = 8
@@ -280,8 +295,9 @@ type panel struct {
 	html  string
 	still bool // html describes a run that is not training
 	ids   []string
-	quiet bool // the last update was less than betweenUpdates ago
-	stale bool // html is newer than the last update
+	added time.Time // when the newest display was added, or the panel if it has none
+	quiet bool      // the last update was too recent for another
+	stale bool      // html is newer than the last update
 }
 
 func newBoard(d display) *board {
@@ -292,32 +308,21 @@ func newBoard(d display) *board {
 func (b *board) panel(run string) *panel {
 	p := b.panels[run]
 	if p == nil {
-		p = &panel{}
+		p = &panel{added: time.Now()}
 		b.panels[run] = p
 	}
 	return p
 }
 
+// of returns a copy of the panel of a run.
+func (b *board) of(run string) panel {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return *b.panel(run)
+}
+
 // shows reports whether a run has a display.
-func (b *board) shows(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.panel(run).ids) > 0
-}
-
-// has reports whether there is something to show for a run.
-func (b *board) has(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.panel(run).html != ""
-}
-
-// describes reports whether the displays of a run describe it as not training.
-func (b *board) describes(run string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.panel(run).still
-}
+func (b *board) shows(run string) bool { return len(b.of(run).ids) > 0 }
 
 // show adds a display of a run.
 func (b *board) show(run string) {
@@ -325,7 +330,7 @@ func (b *board) show(run string) {
 	defer b.mu.Unlock()
 	p := b.panel(run)
 	id := "helmholtz-" + rand.Text()
-	p.ids = append(p.ids, id)
+	p.ids, p.added = append(p.ids, id), time.Now()
 	if len(p.ids) > mostDisplays {
 		p.ids = p.ids[1:]
 	}
@@ -364,7 +369,7 @@ func (b *board) send(p *panel) {
 		b.display(id, p.html, true)
 	}
 	p.quiet, p.stale = true, false
-	b.after(betweenUpdates, func() {
+	b.after(max(betweenUpdates, time.Since(p.added)/1000), func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		p.quiet = false

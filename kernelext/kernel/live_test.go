@@ -61,6 +61,40 @@ func TestCheckpointsDuringDrawingAreDrawn(t *testing.T) {
 	}
 }
 
+func TestNothingIsDrawnWhileADrawingWaits(t *testing.T) {
+	b, _ := slow()
+	w, goOn := drawn(b)
+	done := w.drawing
+	close(goOn)
+	<-done
+	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
+	w.Step(runs.Progress{Epoch: 2, Step: 2})
+	if w.drawing != nil || w.samples != "earlier" {
+		t.Error("samples are drawn although nobody sees the earlier ones yet")
+	}
+}
+
+func TestDrawingTakesATenthOfTheTime(t *testing.T) {
+	b, _ := slow()
+	w, goOn := drawn(b)
+	done := w.drawing
+	close(goOn)
+	<-done
+	b.flush("run")
+	w.took = time.Hour
+	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
+	w.Step(runs.Progress{Epoch: 2, Step: 2})
+	if w.drawing != nil || w.samples != "earlier" {
+		t.Error("samples are drawn right after a drawing of an hour")
+	}
+	w.drawn = w.drawn.Add(-10 * time.Hour)
+	w.Step(runs.Progress{Epoch: 2, Step: 3})
+	if w.newer {
+		t.Error("samples are not drawn after ten hours")
+	}
+	w.End(nil)
+}
+
 func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 	b, last := slow()
 	w, goOn := drawn(b)
@@ -144,7 +178,7 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 		t.Errorf("a run that has diverged: %.400s, %v", *last, err)
 	}
 	var listed strings.Builder
-	if err := (magics{session: s}).runs(nil, &listed); err != nil || !strings.Contains(listed.String(), "finished: log p -") {
+	if err := (magics{session: s}).runs(nil, &listed); err != nil || !strings.Contains(listed.String(), "\nwild  finished  1 of 1  ") || !strings.Contains(listed.String(), "\nwild: log p -") {
 		t.Errorf("runs are listed as\n%s(%v)", &listed, err)
 	}
 	if err := s.Start("bad", e); err != nil {

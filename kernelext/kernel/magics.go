@@ -207,18 +207,20 @@ func (m magics) runs(arguments []string, w io.Writer) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "RUN\tSTATE\tEPOCHS\tTRAINING\tMETHOD")
+	var remarks strings.Builder
 	for _, r := range all {
 		reached := "-"
 		if r.Value != nil {
 			reached = strings.TrimSpace(fmt.Sprintf("%s %.2f %s", r.Objective.Name, *r.Value, r.Objective.Unit))
 		}
-		state := r.Does()
-		if said := cmp.Or(r.Error, r.Warning); said != "" {
-			state += ": " + said
+		if remark := cmp.Or(r.Error, r.Warning); remark != "" {
+			fmt.Fprintf(&remarks, "%s: %s\n", r.Name, remark)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, state, r.Epoch, r.Epochs, reached, r.Method)
+		fmt.Fprintf(t, "%s\t%s\t%d of %d\t%s\t%s\n", r.Name, r.Does(), r.Epoch, r.Epochs, reached, r.Method)
 	}
-	return t.Flush()
+	err := t.Flush()
+	fmt.Fprint(w, remarks.String())
+	return err
 }
 
 // browse shows the runs below a directory that satisfy conditions, and the curves of the named
