@@ -165,6 +165,9 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 // checkParticles refuses filters of frames of width units whose particles do not fit into memory.
 func (a architecture) checkParticles(width int, frames float64, particles int) error {
 	numbers := float64(width + 4*(a.hidden+a.deep)) // of each particle's residuals and state
+	if a.gaussian {
+		numbers += float64(width) // residuals of the deviations
+	}
 	return memory.Check(names.Count(particles, "particle")+" per sequence", frames*float64(particles)*(4*numbers+12), "use fewer")
 }
 
