@@ -1,10 +1,12 @@
 package factors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -80,12 +82,7 @@ func Choose(ctx context.Context, rows [][]float64, fit Fitter, factors []int, fo
 		free := float64(m.Free())
 		c.Candidates = append(c.Candidates, Candidate{q, runs.EstimateOf(logs), deviance + 2*free, deviance + math.Log(n)*free})
 	}
-	best := c.Candidates[0]
-	for _, of := range c.Candidates {
-		if of.LogP.Value > best.LogP.Value {
-			best = of
-		}
-	}
+	best := slices.MaxFunc(c.Candidates, func(a, b Candidate) int { return cmp.Compare(a.LogP.Value, b.LogP.Value) })
 	c.Best, c.Sparing = best.Factors, best.Factors
 	for _, of := range c.Candidates {
 		if of.Factors < c.Sparing && of.LogP.Value >= best.LogP.Value-best.LogP.SE {

@@ -27,9 +27,7 @@ type PPCAExperiment = runs.Fit[PPCASettings, *Model]
 
 // PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and later steps change
 // nothing.
-var PPCA = started(ppcaFamily, ppcaStart)
-
-var ppcaFamily = runs.Family[PPCASettings, *Model]{
+var PPCA = unweighted(runs.Family[PPCASettings, *Model]{
 	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
 	Rows: func(s *PPCASettings) []runs.Hyperparameter {
 		em := "in closed form"
@@ -51,7 +49,14 @@ var ppcaFamily = runs.Family[PPCASettings, *Model]{
 		return baseline(set, rows, true)
 	},
 	Measures: []runs.Measure{runs.LogP},
-	Tensors:  tensors, Model: (*Model).bare,
+	Size:     func(e PPCAExperiment, shape dataset.Shape) float64 { return sizeOf(e.Settings.Components, shape) },
+	New: func(e PPCAExperiment, shape dataset.Shape) (*Model, error) {
+		return newModel(e.Settings.Components, true, shape), nil
+	},
+	Begin: func(e PPCAExperiment, m *Model, set *dataset.Set) error {
+		return m.beginOn(set.Train().Floats(), e.Seed)
+	},
+	Tensors: tensors, Model: (*Model).bare,
 	Step: func(_ context.Context, e PPCAExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		m.see(b.Rows)
 		before := runs.Measures{runs.LogP.Key: m.logP()}
@@ -63,16 +68,7 @@ var ppcaFamily = runs.Family[PPCASettings, *Model]{
 		}
 		return before, nil
 	},
-	Validate: func(_ context.Context, _ PPCAExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value}, nil
-	},
-}
-
-var ppcaStart = start[PPCASettings, *Model]{
-	numbers: func(s PPCASettings, d float64) float64 { return float64(s.Components) * d },
-	model:   func(s PPCASettings, shape dataset.Shape) *Model { return newModel(s.Components, true, shape) },
-	begin:   func(m *Model, rows [][]float64, _ PPCASettings, seed uint64) error { return m.beginOn(rows, seed) },
-}
+})
 
 // Usual settings of factor analysis.
 const (
@@ -102,9 +98,7 @@ type FactorAnalysisExperiment = runs.Fit[FactorAnalysisSettings, *Model]
 var heywood = runs.Measure{Key: "heywood", Name: "Heywood cases", Label: "variables with their noise on the floor"}
 
 // FactorAnalysis trains factor analysis.
-var FactorAnalysis = started(factorAnalysisFamily, factorAnalysisStart)
-
-var factorAnalysisFamily = runs.Family[FactorAnalysisSettings, *Model]{
+var FactorAnalysis = unweighted(runs.Family[FactorAnalysisSettings, *Model]{
 	Name: "factor-analysis", Noun: "a factor analysis", Data: "--dataset miniglyphs --binarization grey --drop-constant", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
 	Rows: func(s *FactorAnalysisSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -128,7 +122,16 @@ var factorAnalysisFamily = runs.Family[FactorAnalysisSettings, *Model]{
 		return baseline(set, rows, false)
 	},
 	Measures: []runs.Measure{runs.LogP, heywood},
-	Tensors:  tensors, Model: (*Model).bare,
+	Size: func(e FactorAnalysisExperiment, shape dataset.Shape) float64 {
+		return sizeOf(e.Settings.Factors, shape)
+	},
+	New: func(e FactorAnalysisExperiment, shape dataset.Shape) (*Model, error) {
+		return newModel(e.Settings.Factors, false, shape), nil
+	},
+	Begin: func(e FactorAnalysisExperiment, m *Model, set *dataset.Set) error {
+		return m.beginOn(set.Train().Floats(), e.Seed)
+	},
+	Tensors: tensors, Model: (*Model).bare,
 	Step: func(ctx context.Context, e FactorAnalysisExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		m.see(b.Rows)
 		before := runs.Measures{runs.LogP.Key: m.logP()}
@@ -138,29 +141,16 @@ var factorAnalysisFamily = runs.Family[FactorAnalysisSettings, *Model]{
 		_, err := m.climb(ctx, e.Settings.Floor, 100)
 		return before, err
 	},
-	Validate: func(_ context.Context, _ FactorAnalysisExperiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats())).Value, heywood.Key: float64(len(m.Heywood()))}, nil
-	},
+})
+
+// sizeOf returns a lower bound on the number of values in the tensors of a model.
+func sizeOf(factors int, shape dataset.Shape) float64 {
+	return float64(factors) * float64(shape.Units())
 }
 
-var factorAnalysisStart = start[FactorAnalysisSettings, *Model]{
-	numbers: func(s FactorAnalysisSettings, d float64) float64 { return float64(s.Factors) * d },
-	model:   func(s FactorAnalysisSettings, shape dataset.Shape) *Model { return newModel(s.Factors, false, shape) },
-	begin: func(m *Model, rows [][]float64, _ FactorAnalysisSettings, seed uint64) error {
-		return m.beginOn(rows, seed)
-	},
-}
-
-// start describes how a family makes models and initialises them on training rows.
-type start[S, M any] struct {
-	numbers func(s S, d float64) float64 // lower bound of the number of parameters for d variables
-	model   func(S, dataset.Shape) M
-	begin   func(m M, rows [][]float64, s S, seed uint64) error
-}
-
-// started completes the description of a family. The family refuses weights of rows, because it computes at least
-// the mean of the training rows without weights.
-func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
+// unweighted registers a family that refuses weights of rows, because it computes at least the mean of the training
+// rows without weights. The validation measures of the family are the values of its model's Estimate.
+func unweighted[S any, M runs.Estimator](f runs.Family[S, M]) *runs.Family[S, M] {
 	check := f.Check
 	f.Check = func(e runs.Fit[S, M], set *dataset.Set) error {
 		if set.Train().Weights != nil {
@@ -168,14 +158,19 @@ func started[S, M any](f runs.Family[S, M], of start[S, M]) *runs.Family[S, M] {
 		}
 		return check(e, set)
 	}
-	f.Size = func(e runs.Fit[S, M], shape dataset.Shape) float64 {
-		return of.numbers(e.Settings, float64(shape.Units()))
-	}
-	f.New = func(e runs.Fit[S, M], shape dataset.Shape) (M, error) { return of.model(e.Settings, shape), nil }
-	f.Begin = func(e runs.Fit[S, M], m M, set *dataset.Set) error {
-		return of.begin(m, set.Train().Floats(), e.Settings, e.Seed)
+	f.Validate = func(ctx context.Context, _ runs.Fit[S, M], m M, rows dataset.Split) (runs.Measures, error) {
+		estimates, err := m.Estimate(ctx, rows, 0, 0, nil)
+		return values(estimates), err
 	}
 	return runs.NewFamily(f)
+}
+
+func values(estimates runs.Estimates) runs.Measures {
+	measured := runs.Measures{}
+	for key, of := range estimates {
+		measured[key] = of.Value
+	}
+	return measured
 }
 
 // stepsRow describes the batch size of a family whose steps use all training rows.

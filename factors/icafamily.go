@@ -30,9 +30,7 @@ type ICAExperiment = runs.Fit[ICASettings, *Independent]
 var wrongSide = runs.Measure{Key: "wrong_side", Name: "on the wrong side", Label: "sources whose density has the wrong side"}
 
 // ICA trains independent components by maximum likelihood.
-var ICA = started(icaFamily, icaStart)
-
-var icaFamily = runs.Family[ICASettings, *Independent]{
+var ICA = unweighted(runs.Family[ICASettings, *Independent]{
 	Name: "ica", Noun: "an analysis of independent components", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Epochs: 5, Usual: ICASettings{Sources: 10, LearningRate: 0.1, BatchSize: 100},
 	Rows: func(s *ICASettings) []runs.Hyperparameter {
 		rate := runs.RateRow(&s.LearningRate, "learning `rate` η of the natural gradient")
@@ -67,6 +65,15 @@ var icaFamily = runs.Family[ICASettings, *Independent]{
 		return baseline(set, rows, true)
 	},
 	Measures: []runs.Measure{runs.LogP, wrongSide},
+	Size: func(e ICAExperiment, shape dataset.Shape) float64 {
+		return sizeOf(e.Settings.Sources, shape) + float64(e.Settings.Sources)*float64(e.Settings.Sources)
+	},
+	New: func(e ICAExperiment, shape dataset.Shape) (*Independent, error) {
+		return newIndependent(e.Settings.Sources, shape), nil
+	},
+	Begin: func(e ICAExperiment, m *Independent, set *dataset.Set) error {
+		return m.begin(set.Train().Floats(), e.Settings.Density, e.Seed)
+	},
 	Tensors: func(m *Independent) []runs.Tensor {
 		d, q := len(m.mean), m.sources
 		return []runs.Tensor{
@@ -100,19 +107,7 @@ var icaFamily = runs.Family[ICASettings, *Independent]{
 		m.order()
 		return before, nil
 	},
-	Validate: func(_ context.Context, _ ICAExperiment, m *Independent, rows dataset.Split) (runs.Measures, error) {
-		x := rows.Floats()
-		return runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(x)).Value, wrongSide.Key: float64(len(m.WrongSide(x)))}, nil
-	},
-}
-
-var icaStart = start[ICASettings, *Independent]{
-	numbers: func(s ICASettings, d float64) float64 { return float64(s.Sources) * (float64(s.Sources) + d) },
-	model:   func(s ICASettings, shape dataset.Shape) *Independent { return newIndependent(s.Sources, shape) },
-	begin: func(m *Independent, rows [][]float64, s ICASettings, seed uint64) error {
-		return m.begin(rows, s.Density, seed)
-	},
-}
+})
 
 // Estimate returns the exact mean of log p(x) over rows in nats, with its standard error, and the number of sources
 // whose density has the wrong side. It draws no samples. It refuses rows whose number of units differs from the

@@ -34,9 +34,7 @@ var (
 )
 
 // SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
-var SparseCoding = started(sparseCodingFamily, sparseCodingStart)
-
-var sparseCodingFamily = runs.Family[SparseSettings, *Dictionary]{
+var SparseCoding = unweighted(runs.Family[SparseSettings, *Dictionary]{
 	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
 	Rows: func(s *SparseSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -63,6 +61,17 @@ var sparseCodingFamily = runs.Family[SparseSettings, *Dictionary]{
 		return checkMemory(set.Train(), e.Settings.Atoms)
 	},
 	Measures: []runs.Measure{objective, square, used},
+	Size: func(e SparseExperiment, shape dataset.Shape) float64 {
+		return sizeOf(e.Settings.Atoms, shape) + float64(e.Settings.Atoms)*float64(e.Settings.Atoms)
+	},
+	New: func(e SparseExperiment, shape dataset.Shape) (*Dictionary, error) {
+		s := e.Settings
+		return newDictionary(s.Atoms, cost{s.Prior, s.Alpha, cmp.Or(s.Freedom, 3), cmp.Or(s.Slab, 1)}, shape), nil
+	},
+	Begin: func(e SparseExperiment, m *Dictionary, set *dataset.Set) error {
+		m.begin(set.Train().Floats(), e.Seed)
+		return nil
+	},
 	Tensors: func(m *Dictionary) []runs.Tensor {
 		d, q := len(m.mean), m.atoms
 		return []runs.Tensor{
@@ -74,24 +83,9 @@ var sparseCodingFamily = runs.Family[SparseSettings, *Dictionary]{
 		// At first the moving means cover all rows seen so far, and later about one epoch of rows.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
 		c, err := m.learn(ctx, b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
-		return measured(c), err
+		return values(c.estimates()), err
 	},
-	Validate: func(ctx context.Context, _ SparseExperiment, m *Dictionary, rows dataset.Split) (runs.Measures, error) {
-		c, err := m.encode(ctx, rows.Floats(), encodingGap)
-		return measured(c), err
-	},
-}
-
-var sparseCodingStart = start[SparseSettings, *Dictionary]{
-	numbers: func(s SparseSettings, d float64) float64 { return float64(s.Atoms) * (float64(s.Atoms) + d) },
-	model: func(s SparseSettings, shape dataset.Shape) *Dictionary {
-		return newDictionary(s.Atoms, cost{s.Prior, s.Alpha, cmp.Or(s.Freedom, 3), cmp.Or(s.Slab, 1)}, shape)
-	},
-	begin: func(m *Dictionary, rows [][]float64, _ SparseSettings, seed uint64) error {
-		m.begin(rows, seed)
-		return nil
-	},
-}
+})
 
 func (c Code) counts() []float64 {
 	counts := make([]float64, len(c.Objective))
@@ -103,14 +97,6 @@ func (c Code) counts() []float64 {
 
 func (c Code) estimates() runs.Estimates {
 	return runs.Estimates{objective.Key: runs.EstimateOf(c.Objective), square.Key: runs.EstimateOf(c.Square), used.Key: runs.EstimateOf(c.counts())}
-}
-
-func measured(c Code) runs.Measures {
-	means := runs.Measures{}
-	for key, of := range c.estimates() {
-		means[key] = of.Value
-	}
-	return means
 }
 
 // Estimate returns means over rows, with standard errors, of the objective at the codes that minimise it, the

@@ -41,9 +41,6 @@ func gibbs(c Chain, chains int) (engine.Gibbs, error) {
 // of their last states (BiHM thesis 2016, Fig 3.2 B). Without sweeps it returns the same as Means.
 // progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64)) (dataset.Sheet, error) {
-	if n < 1 {
-		return dataset.Sheet{}, fmt.Errorf("%d chains: use at least 1", n)
-	}
 	if err := checkRoom(float64(n), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Sheet{}, err
 	}
@@ -124,9 +121,6 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 // (BiHM thesis 2016, Figs 4.1–4.3). The sheet for hˡ shows which aspects of the image hˡ determines.
 // The first sheet equals Means.
 func (m *Model) Descend(ctx context.Context, n int) ([]dataset.Sheet, error) {
-	if n < 1 {
-		return nil, fmt.Errorf("%d dreams: use at least 1", n)
-	}
 	a := m.Architecture()
 	model, err := m.room(float64(n), "dreams", drawBytes(a)+8*float64(a.Depth()*a.Visible()))
 	if err != nil {

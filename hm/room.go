@@ -9,9 +9,12 @@ import (
 )
 
 // checkRoom returns an error if n things of the given number of bytes each do not fit into memory, or
-// if n is too large for each to have its own random numbers. The error calls them by the name things.
+// if n is below 1 or too large for each to have its own random numbers. The error calls them by the name things.
 func checkRoom(n float64, things string, bytes float64) error {
-	if n > math.MaxUint32 {
+	switch {
+	case n < 1:
+		return fmt.Errorf("%.0f %s: use at least 1", n, things)
+	case n > math.MaxUint32:
 		return fmt.Errorf("%.0f %s: use fewer than 2³²", n, things)
 	}
 	return memory.Check(fmt.Sprintf("%.0f %s", n, things), n*bytes, "use fewer")

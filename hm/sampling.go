@@ -2,7 +2,6 @@ package hm
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -35,9 +34,6 @@ func visible(d engine.Draws, k int) float64 {
 }
 
 func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
-	if n < 1 {
-		return engine.Draws{}, fmt.Errorf("%d samples: use at least 1", n)
-	}
 	model, err := m.room(float64(n), "samples", drawBytes(m.Architecture()))
 	if err != nil {
 		return engine.Draws{}, err

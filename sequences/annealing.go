@@ -125,9 +125,6 @@ func (m *RNNRBM) enumerate(s biases) (all []normalizer) {
 	return all
 }
 
-// sequencesAtOnce is the number of sequences that are evaluated together.
-const sequencesAtOnce = 10
-
 // LogP estimates log p of each sequence of rows, in nats, with the given number of chains per step, drawn from the
 // seed. With up to 10 hidden units it is exact, and uses no chains; with more, chains is at least 2, because one
 // chain gives no error of simulation. It refuses rows that are not sequences of the model's units.
@@ -145,10 +142,9 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 		return Evaluation{}, err
 	}
 	e := newEvaluation(rows)
-	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
-		f := gather(rows, index)
+	err := blocks(rows, progress, func(f frames, first int) error {
 		s := m.forward(f)
-		z, err := m.anneal(ctx, s, chains, draws{key: philox.Key(seed), purpose: philox.Anneal, step: uint32(index[0])})
+		z, err := m.anneal(ctx, s, chains, draws{key: philox.Key(seed), purpose: philox.Anneal, step: uint32(first)})
 		if err != nil {
 			return err
 		}
@@ -160,9 +156,6 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 				e.Variance[f.rows[i]] += z[frame].variance
 				e.ESS += z[frame].ess / float64(rows.Steps())
 			}
-		}
-		if progress != nil {
-			progress(float64(index[len(index)-1]+1) / float64(rows.Rows))
 		}
 		return nil
 	})
@@ -206,11 +199,7 @@ func (m *RNNRBM) sample(ctx context.Context, n, sweeps int, seed uint64, progres
 		if err := ctx.Err(); err != nil {
 			return sheet, err
 		}
-		b, c := kernels.NewMatrix(n, m.b.Cols), kernels.NewMatrix(n, m.c.Cols)
-		kernels.AddToRows(b, m.b.Data)
-		kernels.AddMulNN(b, past, m.toB)
-		kernels.AddToRows(c, m.c.Data)
-		kernels.AddMulNN(c, past, m.toC)
+		b, c := m.given(past)
 		d := draws{key: philox.Key(seed), purpose: philox.Chain, step: uint32(t)}
 		h := kernels.NewMatrix(n, m.w.Cols)
 		for sweep := range sweeps {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
@@ -283,5 +284,18 @@ func TestBaselinesOfVoices(t *testing.T) {
 	logistic := all[LogP.Key].Value
 	if math.Abs(independent.Value+7.639) > 0.05 || !(independent.Value < chain.Value && chain.Value < logistic && logistic < best) {
 		t.Errorf("independent notes %v, chains %v, logistic regression %v, entropy %v", independent, chain, logistic, best)
+	}
+}
+
+// The particles of Gaussian units also hold the derivatives with respect to the deviations, as many as units.
+func TestMemoryOfGaussianParticles(t *testing.T) {
+	const width = 1000
+	limit, _ := memory.Limit()
+	particles := int(float64(limit) / (4 * 1.5 * width)) // more than fit with two derivatives a unit, and fewer than with one
+	if err := (architecture{}).checkParticles(width, 1, particles); err != nil {
+		t.Errorf("binary units: %v", err)
+	}
+	if err := (architecture{gaussian: true}).checkParticles(width, 1, particles); err == nil {
+		t.Errorf("%d particles of Gaussian units are accepted", particles)
 	}
 }

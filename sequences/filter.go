@@ -165,6 +165,9 @@ func (r *filtered) smoothed(f frames, particles, lag int) []float64 {
 // checkParticles refuses filters of frames of width units whose particles do not fit into memory.
 func (a architecture) checkParticles(width int, frames float64, particles int) error {
 	numbers := float64(width + 4*(a.hidden+a.deep)) // of each particle's residuals and state
+	if a.gaussian {
+		numbers += float64(width) // residuals of the deviations
+	}
 	return memory.Check(names.Count(particles, "particle")+" per sequence", frames*float64(particles)*(4*numbers+12), "use fewer")
 }
 
@@ -188,14 +191,13 @@ func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, se
 // evaluate estimates log p like LogP, with the given number of filters.
 func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
 	e := newEvaluation(rows)
-	err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
-		f := gather(rows, index)
-		logs := make([][]float64, len(index))
+	err := blocks(rows, progress, func(f frames, first int) error {
+		logs := make([][]float64, len(f.rows))
 		if err := m.checkParticles(m.shape.Width, float64(f.v.Rows), particles); err != nil {
 			return err
 		}
 		for k := range filters {
-			r := m.filter(f, particles, resampleBelow, draws{key: philox.Key(seed), purpose: philox.Importance, step: uint32(index[0]*filters + k)})
+			r := m.filter(f, particles, resampleBelow, draws{key: philox.Key(seed), purpose: philox.Importance, step: uint32(first*filters + k)})
 			e.ESS += r.ess / float64(filters*rows.Steps())
 			for i, increments := range r.logP {
 				logs[i] = append(logs[i], floats.Sum(increments))
@@ -207,9 +209,6 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 		for i, estimates := range logs {
 			z := normalize(estimates)
 			e.LogP[f.rows[i]], e.Variance[f.rows[i]] = z.log, z.variance
-		}
-		if progress != nil {
-			progress(float64(index[len(index)-1]+1) / float64(rows.Rows))
 		}
 		return nil
 	})

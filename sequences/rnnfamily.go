@@ -92,8 +92,7 @@ var rnnRBMsFamily = runs.Family[RNNRBMSettings, *RNNRBM]{
 	},
 	Validate: func(ctx context.Context, _ RNNRBMExperiment, m *RNNRBM, rows dataset.Split) (runs.Measures, error) {
 		sum := 0.0
-		err := blocks(rows.Rows, sequencesAtOnce, func(index []int) error {
-			f := gather(rows, index)
+		err := blocks(rows, nil, func(f frames, _ int) error {
 			sum += floats.Sum(m.pseudo(f, m.forward(f)))
 			return ctx.Err()
 		})

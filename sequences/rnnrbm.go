@@ -87,7 +87,7 @@ type biases struct{ b, c, past, now kernels.Matrix }
 // forward computes the biases of frames.
 func (m *RNNRBM) forward(f frames) (s biases) {
 	n := f.v.Rows
-	s = biases{kernels.NewMatrix(n, m.b.Cols), kernels.NewMatrix(n, m.c.Cols), kernels.NewMatrix(n, m.d.Cols), kernels.NewMatrix(n, m.d.Cols)}
+	s.past, s.now = kernels.NewMatrix(n, m.d.Cols), kernels.NewMatrix(n, m.d.Cols)
 	kernels.AddToRows(s.now, m.d.Data)
 	kernels.AddMulNN(s.now, f.v, m.v)
 	for t := range f.steps() {
@@ -100,11 +100,18 @@ func (m *RNNRBM) forward(f frames) (s biases) {
 		kernels.AddMulNN(now, past, m.u)
 		m.activate(now)
 	}
-	kernels.AddToRows(s.b, m.b.Data)
-	kernels.AddMulNN(s.b, s.past, m.toB)
-	kernels.AddToRows(s.c, m.c.Data)
-	kernels.AddMulNN(s.c, s.past, m.toC)
+	s.b, s.c = m.given(s.past)
 	return s
+}
+
+// given returns the biases bₜ and cₜ of frames, given their uₜ₋₁.
+func (m *RNNRBM) given(past kernels.Matrix) (b, c kernels.Matrix) {
+	b, c = kernels.NewMatrix(past.Rows, m.b.Cols), kernels.NewMatrix(past.Rows, m.c.Cols)
+	kernels.AddToRows(b, m.b.Data)
+	kernels.AddMulNN(b, past, m.toB)
+	kernels.AddToRows(c, m.c.Data)
+	kernels.AddMulNN(c, past, m.toC)
+	return b, c
 }
 
 // backward sets the gradient of the sum of log p over frames by back-propagation through time. toB and toC

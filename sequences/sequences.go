@@ -30,6 +30,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -142,16 +143,22 @@ func gather(split dataset.Split, index []int) frames {
 	return f
 }
 
-// blocks calls each with the indices of rows, at most atOnce at a time.
-func blocks(rows, atOnce int, each func(index []int) error) error {
-	for first := 0; first < rows; first += atOnce {
+// sequencesAtOnce is the number of sequences that are evaluated together.
+const sequencesAtOnce = 10
+
+// blocks calls each with the frames of some sequences at a time, and the index of the first of them. progress, which
+// may be nil, is called with the fraction of the sequences done.
+func blocks(rows dataset.Split, progress func(float64), each func(f frames, first int) error) error {
+	done := work.Meter(progress, rows.Rows)
+	for first := 0; first < rows.Rows; first += sequencesAtOnce {
 		var index []int
-		for i := first; i < min(first+atOnce, rows); i++ {
+		for i := first; i < min(first+sequencesAtOnce, rows.Rows); i++ {
 			index = append(index, i)
 		}
-		if err := each(index); err != nil {
+		if err := each(gather(rows, index), first); err != nil {
 			return err
 		}
+		done(len(index))
 	}
 	return nil
 }

@@ -263,9 +263,8 @@ func compareConvergence(c *comparison) {
 		return of
 	}
 	by := func(t trained, samples int) []float64 { return c.estimate(t, "test", rows, samples).Each }
-	var ahead, least judgement
-	ahead.above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
-	c.judge("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.", ahead)
+	c.isAbove("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.",
+		fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
 	rises := func(t trained) []float64 {
 		less, more := by(t, few), by(t, many)
 		for row := range more {
@@ -273,8 +272,7 @@ func compareConvergence(c *comparison) {
 		}
 		return more
 	}
-	least.above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
-	c.judge("All underestimate at small K, the BiHM least.", least)
+	c.isAbove("All underestimate at small K, the BiHM least.", fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
 	c.Draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
 		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }

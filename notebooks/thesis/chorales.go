@@ -182,20 +182,17 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 func makeMusic(set string) maker {
 	return by(func(w *work) {
 		all := w.sungBy(on(set))
-		var j, k judgement
-		j.above("lateral TSBN − lateral logistic regression", all[choralesLateral.name].above(all[choralesLateralLogistic.name]))
-		w.judge("With lateral weights, a temporal belief network is ahead of a logistic regression.", j)
-		k.above("lateral TSBN − TSBN", all[choralesLateral.name].above(all[choralesNatural.name]))
-		w.judge("Lateral weights put a natural temporal belief network ahead of one without them.", k)
+		lateral := all[choralesLateral.name]
+		w.isAbove("With lateral weights, a temporal belief network is ahead of a logistic regression.",
+			"lateral TSBN − lateral logistic regression", lateral.above(all[choralesLateralLogistic.name]))
+		w.isAbove("Lateral weights put a natural temporal belief network ahead of one without them.", "lateral TSBN − TSBN", lateral.above(all[choralesNatural.name]))
 	}, on(set)...)
 }
 
 func makeChorales(w *work) {
 	all := w.sungBy(chorales)
 	claim := func(says string, a, b chorale) {
-		var j judgement
-		j.above(a.name+" − "+b.name, all[a.name].above(all[b.name]))
-		w.judge(says, j)
+		w.isAbove(says, a.name+" − "+b.name, all[a.name].above(all[b.name]))
 	}
 	claim("The natural gradient of a temporal belief network is ahead of Adam.", choralesNatural, choralesAdam)
 	claim("With lateral weights, the natural gradient is ahead of Adam, too.", choralesLateral, choralesLateralAdam)

@@ -208,6 +208,13 @@ func (w *work) judge(says string, j judgement) { w.Judge(says, j.on, j.text()) }
 
 func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.on, j.text()) }
 
+// isAbove records the verdict on a claim that one thing is above another.
+func (w *work) isAbove(says, what string, g gain) {
+	var j judgement
+	j.above(what, g)
+	w.judge(says, j)
+}
+
 // show records what was found about a claim without a verdict, because the setting or the data differ from the
 // published ones.
 func (w *work) show(says string, j judgement) { w.Show(says, j.on, j.text()) }

@@ -136,15 +136,10 @@ func makePatches(w *work) {
 		return of
 	})
 	fa, gaussian, slab, covariance, product := all[0], all[1], all[2], all[3], all[4]
-	claim := func(says, what string, a, b annealed) {
-		var j judgement
-		j.above(what, a.over(b))
-		w.judge(says, j)
-	}
-	claim("A spike-and-slab RBM is above a Gaussian RBM of equal size.", "spike-and-slab RBM over Gaussian RBM", slab, gaussian)
-	claim("Hidden units for the covariance raise the density.", "mean-covariance RBM over Gaussian RBM", covariance, gaussian)
-	claim("Student-t factors are above binary ones.", "mean product of Student-t over mean-covariance RBM", product, covariance)
-	claim("A mean-covariance RBM is above factor analysis.", "mean-covariance RBM over factor analysis", covariance, fa)
+	w.isAbove("A spike-and-slab RBM is above a Gaussian RBM of equal size.", "spike-and-slab RBM over Gaussian RBM", slab.over(gaussian))
+	w.isAbove("Hidden units for the covariance raise the density.", "mean-covariance RBM over Gaussian RBM", covariance.over(gaussian))
+	w.isAbove("Student-t factors are above binary ones.", "mean product of Student-t over mean-covariance RBM", product.over(covariance))
+	w.isAbove("A mean-covariance RBM is above factor analysis.", "mean-covariance RBM over factor analysis", covariance.over(fa))
 	for _, p := range patches[2:] {
 		w.Draw(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
 			plotting.Samples(w.drawn(p, "filters", runs.Sampling{N: w.few(64, 64, 2)})))
@@ -202,9 +197,8 @@ func makeStrokes(w *work) {
 	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
 	mean, se := of.mean()
 	baseline := energies.ConvolutionalRBM.Experiment(set).Baseline(set, set.Test()).Factorized
-	var j judgement
-	j.above("convolutional RBM over independent pixels", gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
-	w.judge("A convolutional RBM learns more of digits than their pixels' means.", j)
+	w.isAbove("A convolutional RBM learns more of digits than their pixels' means.", "convolutional RBM over independent pixels",
+		gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
 	w.Draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
 	w.Draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
 		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))

@@ -56,13 +56,10 @@ func uciPlans() []plan {
 // training overfits these small sets.
 func (w *work) uciBest(set, name string, passed *passedOver) trained {
 	highest, _ := bestOf(passed, uciRates, func(η float64) (curve, float64) {
-		p := plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true}
-		of := w.trained(p.nameAt(w.Scale), name)
+		of := w.bestEpochs(plan{name: fmt.Sprintf("%s-%s-lr-%g", set, name, η), best: true})
 		return of, of.mean(best)
 	})
-	of := highest[0]
-	of.snapshot, of.model = must(of.run.Run.Best()), must(of.run.Best())
-	return of
+	return highest[0]
 }
 
 func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
