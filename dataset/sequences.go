@@ -111,7 +111,7 @@ func readSequences(r io.Reader, keys []int) (data source, err error) {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step`, err)
+		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step; convert a table, for example with pandas.read_json(FILE, lines=True).to_csv("rows.csv", index=False)`, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return source{}, errors.New("JSON of sequences: the file has more after its object: keep one object")
