@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // Sequence returns the steps of row i of a set of sequences, one slice of Shape.Width values per step.
@@ -102,6 +103,20 @@ func readMotion(c collection) (source, error) {
 		err = cmp.Or(err, data.train.divideBy(0, true), data.test.divideBy(0, true))
 		return data, err
 	})
+}
+
+// synthesized returns sequences that make writes, each step by step, with random numbers of its own.
+func (c collection) synthesized(make func(stream *philox.Stream, steps [][]uint8)) source {
+	number := uint32(0)
+	part := func(n int) rows {
+		r := rows{shape: c.shape, values: slices.Repeat([]uint8{0}, n*c.shape.Units()), lengths: slices.Repeat([]int{c.shape.Height}, n), scaled: true}
+		for sequence := range slices.Chunk(r.values, c.shape.Units()) {
+			make(philox.NewStream(1, philox.Synthesis, number), slices.Collect(slices.Chunk(sequence, c.shape.Width)))
+			number++
+		}
+		return r
+	}
+	return source{train: part(c.train), validation: part(c.validation), test: part(c.test)}
 }
 
 // readSequences reads a JSON file of sequences. keys holds the lowest and the highest key for a file that does
