@@ -16,26 +16,19 @@ type ball struct{ at, by [2]float64 }
 // readBalls makes films of three balls that bounce in a box (Sutskever, Hinton and Taylor 2009). A pixel is on
 // if a ball covers its centre.
 func readBalls(c collection) (source, error) {
-	made := func(first, n int) rows {
-		r := rows{shape: c.shape, values: make([]uint8, n*c.shape.Units()), scaled: true}
-		for i := range n {
-			r.lengths = append(r.lengths, ballsSteps)
-			balls := dropBalls(philox.NewStream(1, philox.Synthesis, uint32(first+i)))
-			for t := range ballsSteps {
-				frame := r.values[i*c.shape.Units()+t*c.shape.Width:][:c.shape.Width]
-				for k := range frame {
-					for _, b := range balls {
-						if math.Hypot(float64(k%ballsSide)+0.5-b.at[0], float64(k/ballsSide)+0.5-b.at[1]) < ballRadius {
-							frame[k] = 255
-						}
+	return c.synthesized(func(stream *philox.Stream, steps [][]uint8) {
+		balls := dropBalls(stream)
+		for _, frame := range steps {
+			for k := range frame {
+				for _, b := range balls {
+					if math.Hypot(float64(k%ballsSide)+0.5-b.at[0], float64(k/ballsSide)+0.5-b.at[1]) < ballRadius {
+						frame[k] = 255
 					}
 				}
-				moveBalls(&balls)
 			}
+			moveBalls(&balls)
 		}
-		return r
-	}
-	return source{train: made(0, c.train), validation: made(c.train, c.validation), test: made(c.train+c.validation, c.test)}, nil
+	}), nil
 }
 
 // dropBalls draws the positions of the balls, such that no two balls touch, and their directions.

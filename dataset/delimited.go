@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +21,9 @@ var separators = []rune{'\t', ';', ',', '|'}
 // maxComments bounds the comments, in bytes, before the first line of a table.
 const maxComments = 1 << 18
 
+// weka matches the start of a Weka file, whose comments begin with %.
+var weka = regexp.MustCompile(`(?i)^(\s|%.*\n)*@relation\s`)
+
 // readDelimited reads text with one row per line into a table. Tabs, semicolons, commas, bars or spaces separate
 // the fields. Fields may be quoted unless spaces separate them. Lines that begin with # are skipped, unless they
 // might be rows.
@@ -31,7 +35,11 @@ func readDelimited(r io.Reader, t *table) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	separator := separatorOf(strings.ReplaceAll(string(start), "\r", "\n"))
+	text := strings.ReplaceAll(string(start), "\r", "\n")
+	if weka.MatchString(text) {
+		return unreadError("a Weka file (ARFF)", `convert it, for example with pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`)
+	}
+	separator := separatorOf(text)
 	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, commented: map[int]int{}}
 	t.commas, t.separator = separator != ',', separator
 	if separator == ' ' {

@@ -33,11 +33,7 @@ func readGlyphs(c collection) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	cut := c.train * glyphSize * glyphSize
-	return source{
-		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
-		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
-	}, nil
+	return all.cutAt(c.train), nil
 }
 
 // GlyphTags names the tags of the set taggedglyphs. The tags are the pixels in the last row of an image; those

@@ -71,6 +71,17 @@ func classes(labels []uint8) int {
 	return n
 }
 
+// perClass returns the number of labels of each class.
+func perClass(labels []uint8, classes int) []int {
+	counts := make([]int, classes)
+	for _, label := range labels {
+		if label != Unlabeled {
+			counts[label]++
+		}
+	}
+	return counts
+}
+
 // keepLabels returns a copy of the labels in which all but n are Unlabeled. It keeps the same number of labels
 // for each class. A smaller n keeps a subset of the labels that a larger n keeps. given holds the labels of all
 // rows of the data, including these rows.
@@ -79,12 +90,7 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	if classes(r.labels) == 0 {
 		return nil, errors.New("its rows have no labels: set labels = 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file with label_file")
 	}
-	have := make([]int, count)
-	for _, label := range r.labels {
-		if label != Unlabeled {
-			have[label]++
-		}
-	}
+	have := perClass(r.labels, count)
 	for class, rows := range have {
 		switch {
 		case rows > 0:

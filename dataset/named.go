@@ -200,8 +200,9 @@ func patches(name, description string) collection {
 const tileSide = 8
 
 func readTiles(c collection) (source, error) {
-	c.shape, c.train = olivettiShape, 400
-	data, err := readBytes(c)
+	whole := c
+	whole.shape, whole.train = olivettiShape, 400
+	data, err := readBytes(whole)
 	if err != nil {
 		return data, err
 	}
@@ -212,13 +213,10 @@ func readTiles(c collection) (source, error) {
 		if i%5 == 4 {
 			to = &parts[1]
 		}
-		to.shape = Shape{tileSide, tileSide}
+		to.shape = c.shape
 		for top := 0; top < all.shape.Height; top += tileSide {
 			for left := 0; left < all.shape.Width; left += tileSide {
-				for y := range tileSide {
-					start := i*all.shape.Units() + (top+y)*all.shape.Width + left
-					to.values = append(to.values, all.values[start:start+tileSide]...)
-				}
+				to.values = append(to.values, all.crop(i, top, left, c.shape)...)
 			}
 		}
 	}
@@ -241,12 +239,18 @@ func (r rows) middle(shape Shape) rows {
 	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
 	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
 	for i := range r.count() {
-		for y := range shape.Height {
-			start := i*r.shape.Units() + (top+y)*r.shape.Width + left
-			cut.values = append(cut.values, r.values[start:start+shape.Width]...)
-		}
+		cut.values = append(cut.values, r.crop(i, top, left, shape)...)
 	}
 	return cut
+}
+
+// crop returns the pixels of a part of image i, whose upper left pixel is at top and left.
+func (r rows) crop(i, top, left int, shape Shape) (pixels []uint8) {
+	for y := range shape.Height {
+		start := i*r.shape.Units() + (top+y)*r.shape.Width + left
+		pixels = append(pixels, r.values[start:start+shape.Width]...)
+	}
+	return pixels
 }
 
 func readBytes(c collection) (source, error) {
@@ -420,11 +424,16 @@ func readShiftedDots(c collection) (source, error) {
 		}
 		all.values, all.labels = append(all.values, pair...), append(all.labels, uint8(class))
 	}
-	cut := c.train * 2 * units
+	return all.cutAt(c.train), nil
+}
+
+// cutAt makes the first rows training rows, and the others test rows.
+func (r rows) cutAt(train int) source {
+	cut := train * r.shape.Units()
 	return source{
-		train: rows{shape: all.shape, values: all.values[:cut:cut], labels: all.labels[:c.train:c.train]},
-		test:  rows{shape: all.shape, values: all.values[cut:], labels: all.labels[c.train:]},
-	}, nil
+		train: rows{shape: r.shape, values: r.values[:cut:cut], labels: r.labels[:train:train]},
+		test:  rows{shape: r.shape, values: r.values[cut:], labels: r.labels[train:]},
+	}
 }
 
 func threeByThree() []uint8 {

@@ -241,14 +241,16 @@ func (s *Set) otherScale(path string, err error) error {
 // sequences of several numbers of steps unless anyLength is true.
 func (s Spec) finish(data *source, anyLength bool) error {
 	for _, of := range []struct {
-		rows       *rows
-		path, file string
-	}{{&data.train, s.LabelFile, s.Name}, {&data.test, s.TestLabelFile, s.Test}} {
-		if of.path == "" {
-			continue
+		rows         *rows
+		file, labels string
+	}{{&data.train, s.Name, s.LabelFile}, {&data.test, cmp.Or(s.Test, "test rows"), s.TestLabelFile}, {&data.validation, "validation rows", ""}} {
+		if of.labels != "" {
+			if err := of.rows.readLabels(of.file, of.labels); err != nil {
+				return err
+			}
 		}
-		if err := of.rows.readLabels(of.file, of.path); err != nil {
-			return err
+		if err := shift(of.rows.labels, s.FirstLabel); err != nil {
+			return fmt.Errorf("%s: %w", cmp.Or(of.labels, of.file), err)
 		}
 	}
 	if s.WeightFile != "" {
@@ -258,14 +260,6 @@ func (s Spec) finish(data *source, anyLength bool) error {
 	}
 	if s.FirstLabel != 0 && data.train.labels == nil {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them with label_file, or omit first_label", s.Name, s.FirstLabel)
-	}
-	for _, of := range []struct {
-		rows *rows
-		path string
-	}{{&data.train, cmp.Or(s.LabelFile, s.Name)}, {&data.test, cmp.Or(s.TestLabelFile, s.Test, "test rows")}, {&data.validation, "validation rows"}} {
-		if err := shift(of.rows.labels, s.FirstLabel); err != nil {
-			return fmt.Errorf("%s: %w", of.path, err)
-		}
 	}
 	var parts []*rows
 	for _, part := range []*rows{&data.train, &data.validation, &data.test} {

@@ -92,7 +92,7 @@ func list(folder string) (folders, pictures []string, err error) {
 		switch kind := strings.ToLower(filepath.Ext(e.Name())); kind {
 		case ".png", ".jpg", ".jpeg":
 			pictures = append(pictures, e.Name())
-		case ".bmp", ".gif", ".tif", ".tiff", ".webp":
+		case ".bmp", ".gif", ".tif", ".tiff", ".webp", ".heic", ".avif":
 			return nil, nil, fmt.Errorf("%s is a picture in another format than PNG and JPEG: save it as PNG, or move it out of the folder", filepath.Join(folder, e.Name()))
 		}
 	}

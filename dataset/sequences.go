@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // Sequence returns the steps of row i of a set of sequences, one slice of Shape.Width values per step.
@@ -104,6 +105,20 @@ func readMotion(c collection) (source, error) {
 	})
 }
 
+// synthesized returns sequences that make writes, each step by step, with random numbers of its own.
+func (c collection) synthesized(make func(stream *philox.Stream, steps [][]uint8)) source {
+	number := uint32(0)
+	part := func(n int) rows {
+		r := rows{shape: c.shape, values: slices.Repeat([]uint8{0}, n*c.shape.Units()), lengths: slices.Repeat([]int{c.shape.Height}, n), scaled: true}
+		for sequence := range slices.Chunk(r.values, c.shape.Units()) {
+			make(philox.NewStream(1, philox.Synthesis, number), slices.Collect(slices.Chunk(sequence, c.shape.Width)))
+			number++
+		}
+		return r
+	}
+	return source{train: part(c.train), validation: part(c.validation), test: part(c.test)}
+}
+
 // readSequences reads a JSON file of sequences. keys holds the lowest and the highest key for a file that does
 // not give them; it may be nil.
 func readSequences(r io.Reader, keys []int) (data source, err error) {
@@ -111,7 +126,7 @@ func readSequences(r io.Reader, keys []int) (data source, err error) {
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step`, err)
+		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step; convert a table, for example with pandas.read_json(FILE, lines=True).to_csv("rows.csv", index=False)`, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return source{}, errors.New("JSON of sequences: the file has more after its object: keep one object")

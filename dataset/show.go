@@ -38,7 +38,12 @@ func (s *Set) Description() string {
 		if len(s.classes) > 0 {
 			fmt.Fprintf(&b, " (%s)", listed(s.classes))
 		}
-		fmt.Fprintf(&b, ", with %s of training rows: %s\n", names.Count(labeled(s.train.Labels), "label"), listed(perClass(s.train.Labels, n)))
+		var counts []string
+		labels := 0
+		for _, rows := range perClass(s.train.Labels, n) {
+			counts, labels = append(counts, fmt.Sprint(rows)), labels+rows
+		}
+		fmt.Fprintf(&b, ", with %s of training rows: %s\n", names.Count(labels, "label"), listed(counts))
 	} else {
 		fmt.Fprintln(&b, "classes: none")
 	}
@@ -63,28 +68,6 @@ func (s *Set) Description() string {
 		fmt.Fprintf(&b, "rows of %d values may be images of %d×%[2]d: if so, add --shape %[2]dx%[2]d\n", side*side, side)
 	}
 	return b.String()
-}
-
-func labeled(labels []uint8) (n int) {
-	for _, label := range labels {
-		if label != Unlabeled {
-			n++
-		}
-	}
-	return n
-}
-
-func perClass(labels []uint8, classes int) []string {
-	counts, all := make([]int, classes), make([]string, classes)
-	for _, label := range labels {
-		if label != Unlabeled {
-			counts[label]++
-		}
-	}
-	for i, n := range counts {
-		all[i] = fmt.Sprint(n)
-	}
-	return all
 }
 
 // quoted lists names of columns in quotes, or the first eight and the number of all names.

@@ -300,54 +300,99 @@ func (t *table) end() error {
 	return nil
 }
 
-// isHeader reports whether the first row of a file names its columns. It does if its fields count 0, 1, 2 and so
-// on, as pandas writes them; if no field is a number, dashes or dots, or occurs again in its column; if one field is
-// label, class or a name in the Spec; if a field is text above numbers, and the others are text or whole numbers; or if
-// there are two signs of a header. A sign is a text above other texts that all recur, whole numbers that count up
-// outside the numbers below them, or 0 or 1, as pandas names two columns, above a column without whole numbers. If
-// there is one sign, isHeader is in doubt, unless the Spec names a column by its number.
+// isHeader reports whether the first row of a file names its columns. A single sign of a header leaves this in doubt.
 func (t *table) isHeader(first []string) (is, doubt bool) {
 	if t.rows == 0 {
 		return false, false
 	}
-	series := first[0] == "" && (t.columns[0].numbers == nil || areIndices(t.columns[0].numbers))
-	counts, all, certain, text, whole := len(first) > 2 || series, true, false, false, true
+	all, indexed := t.headings(first), first[0] == ""
+	some := func(is func(heading) bool) bool { return slices.ContainsFunc(all, is) }
+	every := func(is func(heading) bool) bool { return !some(func(h heading) bool { return !is(h) }) }
+	counted := func(h heading) bool {
+		return h.text == strconv.Itoa(h.place) || indexed && h.text == strconv.Itoa(h.place-1)
+	}
 	pair := slices.Equal(first, []string{"0", "1"})
-	likely, signs := true, 0
-	rising, numbers := true, []float64{}
-	for i, field := range first {
-		if _, numbered := t.kinds[strconv.Itoa(i+1)]; numbered {
-			likely = false
-		}
-		if unnamed := field == "" && (i == 0 || t.columns[i].isBlank()); unnamed {
-			continue
-		}
-		counts = counts && (field == strconv.Itoa(i) || first[0] == "" && field == strconv.Itoa(i-1))
-		c := t.columns[i]
-		v, number := t.numberIn(field)
-		_, again := c.places[field]
-		missing := t.isMissing(field, v, number)
-		name := !number && !again && !missing && !(t.train > 0 && isRange(field)) && strings.Trim(field, "-.") != ""
-		_, given := t.kinds[field]
-		certain = certain || name && (given || isLabel(field))
-		text = text || name && c.numbers != nil && t.hasNumbers(c)
-		whole = whole && (name || number && v == math.Trunc(v))
-		all = all && name && !slices.Contains(first[:i], field)
-		likely = likely && !missing && (!number || v == math.Trunc(v) && (pair || !again))
-		if name && c.recurs() || pair && !again && c.isFractional() {
+	switch {
+	// 0, 1, 2 and so on, as pandas counts columns
+	case every(counted) && (len(first) > 2 || indexed && (t.columns[0].numbers == nil || areIndices(t.columns[0].numbers))):
+		return true, false
+	// different names
+	case every(heading.isName) && !some(func(h heading) bool { return slices.Contains(first[:h.place], h.text) }):
+		return true, false
+	// label, class, or a name in the Spec
+	case some(func(h heading) bool { _, given := t.kinds[h.text]; return h.isName() && (given || isLabel(h.text)) }):
+		return true, false
+	// a name above numbers, and otherwise names and whole numbers
+	case some(func(h heading) bool { return h.isName() && h.numbers != nil && t.hasNumbers(h.fields) }) && every(heading.isNameOrWhole):
+		return true, false
+	// a row: a field is missing, is a fraction or recurs in its column, or the Spec names its column by number
+	case some(func(h heading) bool {
+		_, numbered := t.kinds[strconv.Itoa(h.place+1)]
+		return numbered || h.missing || h.number && (!h.isWhole() || h.again && !pair)
+	}):
+		return false, false
+	}
+	signs := 0
+	for _, h := range all {
+		// a name above texts that all recur, or 0 and 1, as pandas names two columns, above a column without whole numbers
+		if h.isName() && h.recurs() || pair && !h.again && h.isFractional() {
 			signs++
 		}
-		if number {
-			n := len(numbers)
-			rising = rising && (n == 0 || v == numbers[n-1]+1) && (c.isFractional() || v < slices.Min(c.numbers) || v > slices.Max(c.numbers))
-			numbers = append(numbers, v)
-		}
 	}
-	if rising && whole && 1 < len(numbers) && len(numbers) < len(first) {
+	if years := countUp(all); every(heading.isNameOrWhole) && 1 < years && years < len(first) {
 		signs++
 	}
-	is = counts || all || certain || text && whole || likely && signs > 1
-	return is, !is && likely && signs == 1
+	return signs > 1, signs == 1
+}
+
+// heading is a field of a first row, with the column below it.
+type heading struct {
+	fields
+	place   int // of the column
+	text    string
+	value   float64
+	number  bool // whether text is a number, which is value
+	again   bool // whether text occurs in the column
+	missing bool // whether text stands for a missing value
+}
+
+// headings returns the fields of a first row, except empty fields above an index or a blank column.
+func (t *table) headings(first []string) (all []heading) {
+	for i, text := range first {
+		h := heading{fields: t.columns[i], place: i, text: text}
+		if text == "" && (i == 0 || h.isBlank()) {
+			continue
+		}
+		h.value, h.number = t.numberIn(text)
+		_, h.again = h.places[text]
+		h.missing = t.isMissing(text, h.value, h.number) || t.train > 0 && isRange(text)
+		all = append(all, h)
+	}
+	return all
+}
+
+// isName reports whether a heading can only be a name.
+func (h heading) isName() bool {
+	return !h.number && !h.again && !h.missing && strings.Trim(h.text, "-.") != ""
+}
+
+func (h heading) isWhole() bool { return h.number && h.value == math.Trunc(h.value) }
+
+func (h heading) isNameOrWhole() bool { return h.isName() || h.isWhole() }
+
+// countUp returns how many headings are numbers, such as years, if they count up, each outside the numbers below it.
+func countUp(all []heading) (n int) {
+	last := 0.0
+	for _, h := range all {
+		if !h.number {
+			continue
+		}
+		if n > 0 && h.value != last+1 || !h.isFractional() && slices.Min(h.numbers) <= h.value && h.value <= slices.Max(h.numbers) {
+			return 0
+		}
+		n, last = n+1, h.value
+	}
+	return n
 }
 
 // recurs reports whether a column has text, and each of its values more than once.

@@ -723,16 +723,19 @@ func TestFoldersOfParts(t *testing.T) {
 	if set := opened(t, Spec{Name: animals(t, "Bus", "Train", "Tram")}); set.Classes() != 3 {
 		t.Errorf("%v of the classes %v", set, set.ClassNames())
 	}
-	other := animals(t, "cat", "dog")
-	if err := os.WriteFile(filepath.Join(other, "dog", "4.TIF"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for folder, says := range map[string]string{
+	refused := map[string]string{
 		animals(t, "train", "training"):      "has several folders of the same part as training",
 		animals(t, "train", "cat"):           "a folder train and a folder cat",
 		animals(t, "cat", "dog", "dog/more"): "a folder more inside the folder of a class",
-		other:                                "4.TIF is a picture in another format than PNG and JPEG: save it as PNG",
-	} {
+	}
+	for _, name := range []string{"4.TIF", "4.heic"} {
+		other := animals(t, "cat", "dog")
+		if err := os.WriteFile(filepath.Join(other, "dog", name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		refused[other] = name + " is a picture in another format than PNG and JPEG: save it as PNG"
+	}
+	for folder, says := range refused {
 		_, err := Spec{Name: folder}.Open()
 		wantError(t, err, says)
 	}

@@ -34,8 +34,9 @@ var unread = []struct{ start, name, remedy string }{
 	{"SQLite format 3", "an SQLite database", `export its table, for example with pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
 	{"<!", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
-	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False)`},
-	{"@relation", "a Weka file (ARFF)", arffRemedy}, {"@RELATION", "a Weka file (ARFF)", arffRemedy},
+	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False), or read_json(FILE, lines=True) if each line is a row`},
+	{"MThd", "a MIDI file", `write the keys that sound at each step as JSON, {"keys": [21, 108], "train": [[[60, 64], [60]]]}`},
+	{"X\n\x00\x00", rName, rRemedy}, {"RDX3\nX\n", rName, rRemedy}, {"RDX2\nX\n", rName, rRemedy},
 	{"sep=", "text whose first line tells Excel the separator", "remove the line sep="},
 	{storedMagic, "a data set that Save wrote", "open it with dataset.Load"},
 }
@@ -58,7 +59,8 @@ const (
 	excelRemedy   = `save the sheet as CSV, for example with pandas.read_excel(FILE).to_csv("rows.csv", index=False)`
 	pageName      = "an HTML or XML page, perhaps a server's answer instead of the data"
 	pageRemedy    = "open it to see the answer, and download the data again"
-	arffRemedy    = `convert it, for example with pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`
+	rName         = "a file of R"
+	rRemedy       = `save the table in R with write.csv(TABLE, "rows.csv", row.names = FALSE)`
 )
 
 // longestStart is the number of bytes that suffice to recognise any format.
@@ -76,6 +78,9 @@ func checkRead(start []byte) error {
 		if hasMagic(start, format.start) {
 			return unreadError(format.name, format.remedy)
 		}
+	}
+	if bytes.Count(start, []byte{0}) == len(start)/2 && isText(bytes.ReplaceAll(start, []byte{0}, nil)) {
+		return unreadError(utf16Name, utf16Remedy) // without a byte order mark
 	}
 	return nil
 }

@@ -101,21 +101,14 @@ func readVoices(c collection) (source, error) {
 		}
 		return last
 	}
-	made := func(first, n int) rows {
-		r := rows{shape: c.shape, values: make([]uint8, n*c.shape.Units()), scaled: true}
-		for i := range n {
-			r.lengths = append(r.lengths, voicesSteps)
-			stream := philox.NewStream(1, philox.Synthesis, uint32(first+i))
-			p, at := &start, 0
-			for t := range voicesSteps {
-				at = draw(p, float64(philox.Uniform(stream.Uint32())))
-				for v, pitch := range chordAt(at) {
-					r.values[i*c.shape.Units()+t*c.shape.Width+v*voicePitches+pitch] = 255
-				}
-				p = &after[at]
+	return c.synthesized(func(stream *philox.Stream, steps [][]uint8) {
+		p := &start
+		for _, step := range steps {
+			at := draw(p, float64(philox.Uniform(stream.Uint32())))
+			for v, pitch := range chordAt(at) {
+				step[v*voicePitches+pitch] = 255
 			}
+			p = &after[at]
 		}
-		return r
-	}
-	return source{train: made(0, c.train), validation: made(c.train, c.validation), test: made(c.train+c.validation, c.test)}, nil
+	}), nil
 }

@@ -3,6 +3,7 @@ package names
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -40,11 +41,9 @@ func (l List) Marshal(i int) ([]byte, error) {
 
 // Parse reads the output of Marshal.
 func (l List) Parse(value *int, text []byte) error {
-	for i, n := range l.names {
-		if n == string(text) {
-			*value = i
-			return nil
-		}
+	if i := slices.Index(l.names, string(text)); i >= 0 {
+		*value = i
+		return nil
 	}
 	return fmt.Errorf("unknown %s %q%s: use %v", l.what, text, Meant(string(text), l.names...), l)
 }

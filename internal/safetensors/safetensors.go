@@ -117,9 +117,6 @@ func (f *File) Seal() {
 // Sealed reports whether the file carries a checksum.
 func (f *File) Sealed() bool { return f.Metadata[checksum] != "" }
 
-// ErrDamaged is the error for a file whose content does not match its checksum.
-var ErrDamaged = errors.New("its checksum does not match: the file was damaged or changed")
-
 // entry describes a tensor in the JSON header.
 type entry struct {
 	Dtype   string `json:"dtype"`
@@ -176,7 +173,7 @@ type placed struct {
 
 // Read reads a file of at most size bytes. It checks the header before it reads the tensors, so that it never
 // allocates more memory than a file of that size needs. It returns an error if the tensors overlap, leave gaps,
-// or do not end with the file, and ErrDamaged if the checksum does not match.
+// or do not end with the file, or if the checksum does not match.
 func Read(r io.Reader, size int64) (*File, error) {
 	f := &File{}
 	entries, err := f.readHeader(r, size)
@@ -198,7 +195,7 @@ func Read(r io.Reader, size int64) (*File, error) {
 		return nil, err
 	}
 	if f.Sealed() && f.Metadata[checksum] != f.Checksum() {
-		return nil, ErrDamaged
+		return nil, errors.New("its checksum does not match: the file was damaged or changed")
 	}
 	return f, nil
 }

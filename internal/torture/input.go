@@ -106,7 +106,9 @@ func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
 	if got.stdout != want.stdout {
 		t.Errorf("%s of a damaged %s printed %q, want %q", command, file, got.stdout, want.stdout)
 	}
-	for path := range merged(got.files, want.files) {
+	all := maps.Clone(got.files)
+	maps.Copy(all, want.files)
+	for path := range all {
 		untouched := path == file && got.files[path] == before[path]
 		if got.files[path] != want.files[path] && !untouched {
 			t.Errorf("%s of a damaged %s left %s as %.500q, want %.500q", command, file, path, got.files[path], want.files[path])
@@ -117,10 +119,4 @@ func (in Input) check(t *testing.T, dir, file, command string, want outcome) {
 func names(message, file string) bool {
 	parts := strings.Split(file, "/")
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(message, part) })
-}
-
-func merged(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }

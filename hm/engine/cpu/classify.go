@@ -3,10 +3,10 @@ package cpu
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 var _ engine.Classifier = (*model)(nil)
@@ -18,42 +18,24 @@ func (m *model) Classify(ctx context.Context, data engine.Data, samples int, see
 	if c == nil {
 		return nil, errors.New("the machine has no labels: give it a label layer")
 	}
-	logs := make([]float64, data.Rows*c.count)
-	p := newPiece(samples)
-	type workspace struct {
-		pass   *pass
-		logits kernels.Matrix
-	}
-	err := each(ctx, p.tasks(data.Rows), progress, func() *workspace {
-		return &workspace{newPass(m.weights, p.rows, p.samples), kernels.NewMatrix(p.rows*p.samples, c.count)}
-	}, func(w *workspace, task int) {
-		from := task * p.rows
-		n, v := min(p.rows, data.Rows-from), w.pass
-		v.resize(n, p.samples)
-		at := v.observe(data, seed, from)
-		sums := make([]engine.WeightSum, n*c.count)
+	sums := make([]engine.WeightSum, data.Rows*c.count)
+	err := m.importance(ctx, data, samples, seed, progress, func(v *pass, from, _ int) {
+		logits := kernels.NewMatrix(v.rows(), c.count)
+		v.classLogits(logits)
 		scores, logQ := make([]float64, c.count), make([]float64, c.count)
-		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
-			count := min(p.samples, samples-first)
-			v.resize(n, count)
-			v.recognize(at.to(philox.Importance).from(first), nil)
-			v.scoreGeneration()
-			logits := kernels.Rows(w.logits, 0, n*count)
-			v.classLogits(logits)
-			for r := range n * count {
-				v.scoreClasses(scores, logQ, r, kernels.Row(logits, r))
-				for y, l := range scores {
-					sums[r/count*c.count+y].Add(l)
-				}
+		for r := range v.rows() {
+			v.scoreClasses(scores, logQ, r, kernels.Row(logits, r))
+			for y, l := range scores {
+				sums[(from+r/v.samples)*c.count+y].Add(l)
 			}
-		}
-		for d := range n {
-			row := logs[(from+d)*c.count:][:c.count]
-			for y := range row {
-				row[y] = sums[d*c.count+y].Likelihood().LogP
-			}
-			logSoftmax(row)
 		}
 	})
+	logs := make([]float64, len(sums))
+	for k := range sums {
+		logs[k] = sums[k].Likelihood().LogP
+	}
+	for row := range slices.Chunk(logs, c.count) {
+		logSoftmax(row)
+	}
 	return logs, err
 }

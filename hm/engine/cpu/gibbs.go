@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
@@ -210,7 +211,7 @@ func (c *chains) proposeHidden(i, first, count int) {
 			c.weights.units[network][i].draw(units, proposal, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
 		}
 		logP, logQ := c.scoreBy(generative, i, fromP, units), c.scoreBy(recognition, i, fromQ, units)
-		logProposal := max(logP, logQ) + math.Log1p(math.Exp(-math.Abs(logP-logQ))) - math.Ln2
+		logProposal := statistics.LogAdd(logP, logQ) - math.Ln2
 		c.logWeights[n] = (logP+logQ)/2 - logProposal
 	}
 	c.weighNeighbors(generative, i, i-1, count)

@@ -46,7 +46,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	}
 	bytes += labelBytes(a, algorithm) + compactBytes(a, algorithm)
 	if algorithm.Metric == engine.Diagonal {
-		bytes += diagonalBytes(a, batch, rows)
+		bytes += diagonalBytes(a, algorithm)
 	}
 	p, q := e.MetricBlocks(a, algorithm)
 	for i := range a.Units {
@@ -164,7 +164,7 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 		return 0
 	}
 	most := 0.0
-	note := func(i int, c engine.Connection, rows float64) {
+	eachLayer(a, algorithm, func(_ network, i int, c engine.Connection, rows float64) {
 		all := rows * float64(c.Positions)
 		bytes := settings(algorithm).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
 		if groups := a.Blocks(i); groups != nil {
@@ -175,16 +175,23 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 			bytes += float * all * float64(c.Inputs)
 		}
 		most = max(most, bytes)
-	}
+	})
+	return most
+}
+
+// eachLayer calls f for each layer of both networks, with the number of rows from which its Fisher
+// blocks are estimated. The first layer of q has only one row per datum.
+func eachLayer(a engine.Architecture, algorithm engine.Algorithm, f func(n network, i int, c engine.Connection, rows float64)) {
 	for i := range a.Units {
-		note(i, a.GenerativeConnection(i), samplesOf(algorithm))
+		rows := samplesOf(algorithm)
+		f(generative, i, a.GenerativeConnection(i), rows)
 		if i == 1 {
-			note(1, a.RecognitionConnection(1), float64(algorithm.BatchSize))
-		} else if i > 1 {
-			note(i, a.RecognitionConnection(i), samplesOf(algorithm))
+			rows = float64(algorithm.BatchSize)
+		}
+		if i > 0 {
+			f(recognition, i, a.RecognitionConnection(i), rows)
 		}
 	}
-	return most
 }
 
 // tanhBytes returns the maximum memory that a step takes temporarily for tanh layers: their values
@@ -249,24 +256,15 @@ func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 }
 
 // diagonalBytes returns the memory for computing the diagonals of the Fisher blocks: for each
-// layer, the information of its outputs and the squares of its parents. data is the number of data
-// rows, and rows the number of samples. The first layer of q has only one row per datum.
-func diagonalBytes(a engine.Architecture, data, rows float64) float64 {
-	bytes := 0.0
-	for i := range a.Units {
+// layer, the information of its outputs and the squares of its parents.
+func diagonalBytes(a engine.Architecture, algorithm engine.Algorithm) (bytes float64) {
+	eachLayer(a, algorithm, func(n network, i int, c engine.Connection, rows float64) {
 		parents := 1 // the 1 for the bias
-		if i < a.Depth() {
-			parents += a.Units[i+1]
+		if below := n.Parents(i); below <= a.Depth() {
+			parents += a.Units[below]
 		}
-		bytes += float * rows * float64(outputsOf(a.GenerativeConnection(i))+parents)
-		switch i {
-		case 0:
-		case 1:
-			bytes += float * data * float64(outputsOf(a.RecognitionConnection(1))+1+a.Units[0])
-		default:
-			bytes += float * rows * float64(outputsOf(a.RecognitionConnection(i))+1+a.Units[i-1])
-		}
-	}
+		bytes += float * rows * float64(outputsOf(c)+parents)
+	})
 	return bytes
 }
 
@@ -289,15 +287,9 @@ func (cpu) MetricBlocks(a engine.Architecture, algorithm engine.Algorithm) (gene
 	if algorithm.Metric == engine.Euclidean {
 		return generative, recognition
 	}
-	for i := range a.Units {
-		generative[i] = layerBlocks(a, i, a.GenerativeConnection(i), algorithm, samplesOf(algorithm))
-		switch {
-		case i == 1:
-			recognition[1] = layerBlocks(a, 1, a.RecognitionConnection(1), algorithm, float64(algorithm.BatchSize))
-		case i > 1:
-			recognition[i] = layerBlocks(a, i, a.RecognitionConnection(i), algorithm, samplesOf(algorithm))
-		}
-	}
+	eachLayer(a, algorithm, func(n network, i int, c engine.Connection, rows float64) {
+		[][]engine.Blocks{generative, recognition}[n][i] = layerBlocks(a, i, c, algorithm, rows)
+	})
 	return generative, recognition
 }
 

@@ -65,12 +65,14 @@ func (v *pass) observe(data engine.Data, seed uint64, from int) place {
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	likelihoods := make([]engine.Likelihood, data.Rows)
 	sums := make([]engine.WeightSum, data.Rows)
-	err := m.importance(ctx, data, samples, seed, progress, func(row, first int, logP, logQ []float64) {
-		for k := range logP {
-			sums[row].Add(logP[k] - logQ[k])
+	err := m.importance(ctx, data, samples, seed, progress, func(v *pass, from, first int) {
+		for r := range v.rows() {
+			sums[from+r/v.samples].Add(v.logP[r] - v.logQ[r])
 		}
-		if first+len(logP) == samples {
-			likelihoods[row] = sums[row].Likelihood()
+		if first+v.samples == samples {
+			for row := from; row < from+v.data; row++ {
+				likelihoods[row] = sums[row].Likelihood()
+			}
 		}
 	})
 	return likelihoods, err
@@ -78,19 +80,19 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 
 func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, seed uint64) ([]float64, error) {
 	weights := make([]float64, data.Rows*samples)
-	err := m.importance(ctx, data, samples, seed, nil, func(row, first int, logP, logQ []float64) {
-		for k := range logP {
-			weights[row*samples+first+k] = logP[k] - logQ[k]
+	err := m.importance(ctx, data, samples, seed, nil, func(v *pass, from, first int) {
+		for r := range v.rows() {
+			weights[(from+r/v.samples)*samples+first+r%v.samples] = v.logP[r] - v.logQ[r]
 		}
 	})
 	return weights, err
 }
 
-// importance draws samples of the recognition network for each row of data and calls visit with
-// their log-probabilities. It visits the samples of a row in order, but the rows in any order and
-// concurrently.
+// importance draws samples of the recognition network for each row of data and scores them. It calls
+// visit with each pass and the numbers of its first row and of its first sample of each row. It
+// visits the samples of a row in order, but the rows in any order and concurrently.
 func (m *model) importance(ctx context.Context, data engine.Data, samples int, seed uint64,
-	progress func(float64), visit func(row, first int, logP, logQ []float64)) error {
+	progress func(float64), visit func(v *pass, from, first int)) error {
 
 	p := newPiece(samples)
 	return each(ctx, p.tasks(data.Rows), progress, func() *pass {
@@ -101,13 +103,10 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, s
 		v.resize(n, p.samples)
 		at := v.observe(data, seed, from)
 		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
-			count := min(p.samples, samples-first)
-			v.resize(n, count)
+			v.resize(n, min(p.samples, samples-first))
 			v.recognize(at.to(philox.Importance).from(first), nil)
 			v.scoreGeneration()
-			for d := range n {
-				visit(from+d, first, v.logP[d*count:(d+1)*count], v.logQ[d*count:(d+1)*count])
-			}
+			visit(v, from, first)
 		}
 	})
 }

@@ -79,10 +79,7 @@ func binarizationInEvaluation(t *testing.T, e engine.Engine) {
 	}
 	model := newModel(t, e, p)
 	data := grayRows(30)
-	weights, err := model.LogWeights(t.Context(), data, samples, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weights := must(model.LogWeights(t.Context(), data, samples, seed))(t)
 	different := map[string]bool{}
 	for r := range data.Rows {
 		own := weights[r*samples : (r+1)*samples]
@@ -96,10 +93,7 @@ func binarizationInEvaluation(t *testing.T, e engine.Engine) {
 	}
 
 	data = grayRows(4000)
-	inferred, err := model.Infer(t.Context(), data, 2, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inferred := must(model.Infer(t.Context(), data, 2, seed))(t)
 	var rows [][]uint8
 	for r := 0; r < inferred.Rows; r += 2 {
 		first := inferred.States[0][r*data.Units : (r+1)*data.Units]
@@ -114,10 +108,7 @@ func binarizationInEvaluation(t *testing.T, e engine.Engine) {
 func threshold(t *testing.T, e engine.Engine) {
 	data := grayRows(3)
 	data.Stochastic = false
-	inferred, err := newModel(t, e, machine(engine.PlusMinusOne, len(levels), 2)).Infer(t.Context(), data, 1, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inferred := must(newModel(t, e, machine(engine.PlusMinusOne, len(levels), 2)).Infer(t.Context(), data, 1, seed))(t)
 	for k, on := range inferred.States[0] {
 		if v := data.Values[k]; (on == 1) != (v >= 128) {
 			t.Errorf("a unit of value %d is %d", v, on)

@@ -63,17 +63,10 @@ func train(t *testing.T, e engine.Engine, a engine.Algorithm, seed uint64) (o ou
 	}
 	o.state = state(t, trainer)
 	model := newModel(t, e, p)
-	var errs [4]error
-	var generated, inferred engine.Draws
-	o.weights, errs[0] = model.LogWeights(t.Context(), data, 40, seed)
-	o.logZ2, errs[1] = model.LogZ2(t.Context(), 0, 600, 3, seed)
-	generated, errs[2] = model.Generate(t.Context(), 50, seed)
-	inferred, errs[3] = model.Infer(t.Context(), data, 3, seed)
-	for _, err := range errs {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	o.weights = must(model.LogWeights(t.Context(), data, 40, seed))(t)
+	o.logZ2 = must(model.LogZ2(t.Context(), 0, 600, 3, seed))(t)
+	generated := must(model.Generate(t.Context(), 50, seed))(t)
+	inferred := must(model.Infer(t.Context(), data, 3, seed))(t)
 	o.on = append(slices.Clone(generated.States[0]), inferred.States[2]...)
 	return o
 }

@@ -15,16 +15,10 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 	draws := many(50_000)
 	test := func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newModel(t, e, p)
-		generated, err := model.Generate(t.Context(), draws, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		generated := must(model.Generate(t.Context(), draws, seed))(t)
 		wantFrequencies(t, "states of p", oracleStates(generated), m.Model())
 		data := rowsOf(p.Architecture, 2)
-		inferred, err := model.Infer(t.Context(), data, draws, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		inferred := must(model.Infer(t.Context(), data, draws, seed))(t)
 		states := oracleStates(inferred)
 		for r, x := range bits(data) {
 			wantFrequencies(t, fmt.Sprintf("hidden states of datum %d", r),
@@ -70,16 +64,10 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 func means(t *testing.T, e engine.Engine) {
 	test := func(t *testing.T, p *engine.Parameters) {
 		networks, model := oracle.NewNetworks(p), newModel(t, e, p)
-		generated, err := model.Generate(t.Context(), 30, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		generated := must(model.Generate(t.Context(), 30, seed))(t)
 		wantScores(t, "generated", networks, generated)
 		wantMeans(t, networks, generated, networks.Generative)
-		inferred, err := model.Infer(t.Context(), rowsOf(p.Architecture, 6), 5, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		inferred := must(model.Infer(t.Context(), rowsOf(p.Architecture, 6), 5, seed))(t)
 		wantScores(t, "inferred", networks, inferred)
 		wantMeans(t, networks, inferred, append(networks.Generative[:p.Architecture.Visible():p.Architecture.Visible()], networks.Recognition...))
 	}

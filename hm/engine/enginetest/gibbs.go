@@ -27,10 +27,7 @@ func gibbs(t *testing.T, e engine.Engine) {
 			{Sweeps: 1, Candidates: 3, Inner: 2},
 		} {
 			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
-				draws, err := model.Gibbs(t.Context(), chains, g, seed, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				draws := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
 				twin := oracle.Gibbs{Machine: m, Candidates: g.Candidates, Inner: g.Inner}
 				wantFrequencies(t, "last states", oracleStates(draws), twin.After(m.Model(), g.Sweeps))
 			})
@@ -54,15 +51,9 @@ func stationary(t *testing.T, e engine.Engine) {
 			{Sweeps: 4, Candidates: 40, Inner: 1},
 		} {
 			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
-				draws, err := model.Gibbs(t.Context(), chains, g, seed, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				draws := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
 				wantTotalVariation(t, "p*", draws, m.Bidirectional())
-				draws, err = model.Inpaint(t.Context(), row(x), known, chains, g, seed, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				draws = must(model.Inpaint(t.Context(), row(x), known, chains, g, seed, nil))(t)
 				wantTotalVariation(t, "p* given the first unit", draws, m.BidirectionalGiven(x, known))
 			})
 		}
@@ -107,10 +98,7 @@ func inpainting(t *testing.T, e engine.Engine) {
 		data := rowsOf(p.Architecture, 3)
 		for _, known := range masks {
 			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
-			draws, err := model.Inpaint(t.Context(), data, known, chains, g, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			draws := must(model.Inpaint(t.Context(), data, known, chains, g, seed, nil))(t)
 			states := oracleStates(draws)
 			for r, x := range bits(data) {
 				twin := oracle.Gibbs{Machine: m, Candidates: g.Candidates, Inner: g.Inner, Known: known}
@@ -138,14 +126,8 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 			{Sweeps: 2, Candidates: 3, Inner: 2},
 			{Sweeps: 2, Candidates: 3, Inner: 2, Retain: true},
 		} {
-			draws, err := chains.Gibbs(t.Context(), 20, g, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			inpainted, err := chains.Inpaint(t.Context(), data, known, 5, g, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			draws := must(chains.Gibbs(t.Context(), 20, g, seed, nil))(t)
+			inpainted := must(chains.Inpaint(t.Context(), data, known, 5, g, seed, nil))(t)
 			wantScores(t, "chains", networks, draws)
 			wantMeans(t, networks, draws, networks.Generative[:p.Architecture.Visible()])
 			wantScores(t, "inpainted", networks, inpainted)
@@ -153,14 +135,8 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 			if g.Sweeps > 0 {
 				continue
 			}
-			generated, err := model.Generate(t.Context(), 20, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			inferred, err := model.Infer(t.Context(), data, 5, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			generated := must(model.Generate(t.Context(), 20, seed))(t)
+			inferred := must(model.Infer(t.Context(), data, 5, seed))(t)
 			for i := range draws.States {
 				if !slices.Equal(draws.States[i], generated.States[i]) || !slices.Equal(inpainted.States[i], inferred.States[i]) {
 					t.Errorf("layer %d of the chains does not start at the draws of Generate and Infer", i)
@@ -191,14 +167,8 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 	} {
 		run := func(processors, chains int, seed uint64) []engine.Draws {
 			runtime.GOMAXPROCS(processors)
-			free, err := model.Gibbs(t.Context(), chains, g, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			inpainted, err := model.Inpaint(t.Context(), data, known, 4, g, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			free := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
+			inpainted := must(model.Inpaint(t.Context(), data, known, 4, g, seed, nil))(t)
 			return []engine.Draws{free, inpainted}
 		}
 		one := run(1, 30, seed)
@@ -222,10 +192,7 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 		}
 		part := data
 		part.First, part.Rows, part.Values = 3, 2, data.Values[3*60:5*60]
-		rows, err := model.Inpaint(t.Context(), part, known, 4, g, seed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(model.Inpaint(t.Context(), part, known, 4, g, seed, nil))(t)
 		if !slices.Equal(rows.States[0], one[1].States[0][3*4*60:5*4*60]) {
 			t.Errorf("%+v: rows inpainted in parts differ from those inpainted together", g)
 		}
@@ -238,15 +205,9 @@ func descents(t *testing.T, e engine.Engine) {
 	const draws = 50_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, model := exact(t, p), newModel(t, e, p)
-		generated, err := model.Generate(t.Context(), draws, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		generated := must(model.Generate(t.Context(), draws, seed))(t)
 		for layer := 1; layer <= p.Architecture.Depth(); layer++ {
-			anew, err := model.Descend(t.Context(), draws, layer, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			anew := must(model.Descend(t.Context(), draws, layer, seed))(t)
 			wantFrequencies(t, fmt.Sprintf("states from layer %d", layer), oracleStates(anew), m.Model())
 			for i := range anew.States {
 				if kept := slices.Equal(anew.States[i], generated.States[i]); kept != (i >= layer) {

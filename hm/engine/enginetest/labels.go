@@ -96,10 +96,7 @@ func classification(t *testing.T, e engine.Engine) {
 		n, classes := oracle.NewNetworks(p), p.Architecture.Labels()
 		data.Rows, data.First = 4, 5
 		for _, count := range []int{1, 3, samples} {
-			logs, err := model.Classify(t.Context(), data, count, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			logs := must(model.Classify(t.Context(), data, count, seed, nil))(t)
 			for r := range data.Rows {
 				var x []float64
 				for _, v := range data.Values[r*data.Units : (r+1)*data.Units] {
@@ -153,10 +150,7 @@ func learningOfLabels(t *testing.T, e engine.Engine) {
 		for range 2000 {
 			step(t, trainer, 0.1)
 		}
-		logs, err := newModel(t, e, state(t, trainer).Parameters).(engine.Classifier).Classify(t.Context(), data, 100, seed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		logs := must(newModel(t, e, state(t, trainer).Parameters).(engine.Classifier).Classify(t.Context(), data, 100, seed, nil))(t)
 		for r := range data.Rows {
 			if p := math.Exp(logs[r*3+r%3]); !(p >= 0.8) {
 				t.Errorf("layers %v: row %d has its label with probability %.3f", architecture.Units, r, p)

@@ -19,10 +19,7 @@ func likelihood(t *testing.T, e engine.Engine) {
 		model := newModel(t, e, p)
 		ratio, root, bound := make([]float64, data.Rows), make([]float64, data.Rows), make([]float64, data.Rows)
 		for s := range seeds {
-			estimates, err := model.Evaluate(t.Context(), data, samples, uint64(s), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			estimates := must(model.Evaluate(t.Context(), data, samples, uint64(s), nil))(t)
 			for r, x := range bits(data) {
 				ratio[r] += math.Exp(estimates[r].LogP-m.LogP(x)) / float64(seeds)
 				root[r] += math.Exp((estimates[r].LogPTildeStar-m.LogPTildeStar(x))/2) / float64(seeds)
@@ -62,10 +59,7 @@ func effectiveSampleSizes(t *testing.T, e engine.Engine) {
 	samples := many(200_000)
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		m, data := exact(t, p), randomRows(2, p.Architecture.Visible())
-		estimates, err := newModel(t, e, p).Evaluate(t.Context(), data, samples, seed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		estimates := must(newModel(t, e, p).Evaluate(t.Context(), data, samples, seed, nil))(t)
 		var got, want, variance []float64
 		for r, x := range bits(data) {
 			for _, w := range []oracle.Weighting{oracle.Ratio, oracle.SquareRoot} {
@@ -99,19 +93,10 @@ func chunksOfSamples(t *testing.T, e engine.Engine) {
 		const most = 1500
 		data := randomRows(3, p.Architecture.Visible())
 		model := newModel(t, e, p)
-		all, err := model.LogWeights(t.Context(), data, most, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(model.LogWeights(t.Context(), data, most, seed))(t)
 		for _, samples := range []int{1, 100, 512, 513, most} {
-			weights, err := model.LogWeights(t.Context(), data, samples, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
-			estimates, err := model.Evaluate(t.Context(), data, samples, seed, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			weights := must(model.LogWeights(t.Context(), data, samples, seed))(t)
+			estimates := must(model.Evaluate(t.Context(), data, samples, seed, nil))(t)
 			for r := range data.Rows {
 				var sum engine.WeightSum
 				for k := range samples {
@@ -150,10 +135,7 @@ func logZ2(t *testing.T, e engine.Engine) {
 		model := newModel(t, e, p)
 		want := math.Exp(exact(t, p).LogZ2())
 		for _, inner := range []int{1, 5} {
-			logs, err := model.LogZ2(t.Context(), 0, outer, inner, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			logs := must(model.LogZ2(t.Context(), 0, outer, inner, seed))(t)
 			mean, squares := 0.0, 0.0
 			for _, l := range logs {
 				mean += math.Exp(l) / float64(outer)
@@ -162,10 +144,7 @@ func logZ2(t *testing.T, e engine.Engine) {
 			variance := (squares - mean*mean) / float64(outer)
 			t.Logf("Z² with %d inner samples: %.5f ± %.5f, exactly %.5f", inner, mean, math.Sqrt(variance), want)
 			wantMean(t, "Z²", []float64{mean}, []float64{want}, []float64{variance})
-			rest, err := model.LogZ2(t.Context(), 1000, 700, inner, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rest := must(model.LogZ2(t.Context(), 1000, 700, inner, seed))(t)
 			for k, l := range rest {
 				if !(math.Abs(l-logs[1000+k]) <= 1e-5) {
 					t.Fatalf("outer sample %d is %v, and %v in the longer run", 1000+k, l, logs[1000+k])

@@ -17,13 +17,20 @@ func machine(coding engine.Coding, units ...int) *engine.Parameters {
 	return oracle.Random(engine.Architecture{Units: units, Coding: coding}, seed)
 }
 
+// must returns a value, or ends the test if there is an error.
+func must[T any](value T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
 func exact(t *testing.T, p *engine.Parameters) *oracle.Machine {
 	t.Helper()
-	m, err := oracle.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(oracle.New(p))(t)
 }
 
 // everyCoding runs a test on machines of given layers in both codings and, if convolutions lists
@@ -147,28 +154,17 @@ func newChains(t *testing.T, e engine.Engine, p *engine.Parameters) engine.Chain
 // that reports can be compared.
 func step(t *testing.T, trainer engine.Trainer, learningRate float64) engine.Report {
 	t.Helper()
-	reports, err := trainer.Steps(t.Context(), []float64{learningRate})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reports := must(trainer.Steps(t.Context(), []float64{learningRate}))(t)
 	reports[0].Refresh = 0
 	return reports[0]
 }
 
 func gradients(t *testing.T, trainer engine.Trainer) engine.Gradients {
 	t.Helper()
-	g, err := trainer.Gradients(learningRate)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(trainer.Gradients(learningRate))(t)
 }
 
 func state(t *testing.T, trainer engine.Trainer) *engine.State {
 	t.Helper()
-	s, err := trainer.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Clone()
+	return must(trainer.State())(t).Clone()
 }

@@ -218,14 +218,8 @@ func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	a := engine.Architecture{Units: []int{4, 3, 2}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian, engine.Gaussian}, Convolutions: convolutions([]int{4, 3, 2})[2:]}
 	p := mixture(a)
 	n, model := oracle.NewNetworks(p), newModel(t, e, p)
-	generated, err := model.Generate(t.Context(), draws, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	inferred, err := model.Infer(t.Context(), grayLevels(10, 4), draws/10, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	generated := must(model.Generate(t.Context(), draws, seed))(t)
+	inferred := must(model.Infer(t.Context(), grayLevels(10, 4), draws/10, seed))(t)
 	for _, c := range []struct {
 		what  string
 		draws engine.Draws
@@ -270,10 +264,7 @@ func mixedLayer(t *testing.T, e engine.Engine) {
 	hidden := [][]float64{{0, 0}, {0, 1}, {1, 0}, {1, 1}}
 	ofOneVariable := func(j, k int) bool { return min(j, k) == 2 && max(j, k) == 3 } // counted from 1; never both on
 	data := levelsOf(p.Architecture, 3)
-	estimates, err := model.Evaluate(t.Context(), data, samples, seed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	estimates := must(model.Evaluate(t.Context(), data, samples, seed, nil))(t)
 	for r, l := range estimates {
 		x, exact := make([]float64, data.Units), 0.0
 		for j := range x {
@@ -288,10 +279,7 @@ func mixedLayer(t *testing.T, e engine.Engine) {
 		}
 	}
 
-	generated, err := model.Generate(t.Context(), draws, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	generated := must(model.Generate(t.Context(), draws, seed))(t)
 	units := data.Units
 	got, want, squares := make([]float64, units*(units+1)), make([]float64, units*(units+1)), make([]float64, units*(units+1))
 	for r := range draws {
@@ -366,10 +354,7 @@ func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
 		wantBound = append(wantBound, over(func(y float64) float64 { p, q := at(y); return math.Exp(q) * (p - q) }))
 	}
 	for s := range seeds {
-		estimates, err := model.Evaluate(t.Context(), data, samples, uint64(s), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		estimates := must(model.Evaluate(t.Context(), data, samples, uint64(s), nil))(t)
 		for r, l := range estimates {
 			note := func(mean, square []float64, value float64) {
 				mean[r] += value / seeds
@@ -398,10 +383,7 @@ func likelihoodOfMixtures(t *testing.T, e engine.Engine) {
 		})
 		return root * root
 	})
-	logs, err := model.LogZ2(t.Context(), 0, outer, 1, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	logs := must(model.LogZ2(t.Context(), 0, outer, 1, seed))(t)
 	mean, square := 0.0, 0.0
 	for _, l := range logs {
 		mean += math.Exp(l) / outer

@@ -74,9 +74,5 @@ func metricBlocks(a engine.Algorithm, n *oracle.Networks, p, q oracle.Measure) [
 
 func natural(t *testing.T, a engine.Algorithm, plain *engine.Parameters, blocks []oracle.Block) []float64 {
 	t.Helper()
-	g, err := oracle.NaturalGradient(blocks, doubles(plain.Flat), a.Damping)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(oracle.NaturalGradient(blocks, doubles(plain.Flat), a.Damping))(t)
 }

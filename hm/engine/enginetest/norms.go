@@ -40,10 +40,7 @@ func wantNormsOfSteps(t *testing.T, e engine.Engine, a engine.Algorithm, p *engi
 		g := gradients(t, trainer)
 		step(t, trainer, learningRate)
 		step(t, unasked, learningRate)
-		got, err := trainer.Norms()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(trainer.Norms())(t)
 		after := state(t, trainer)
 		depth := p.Architecture.Depth()
 		if len(got.Generative) != depth || len(got.Recognition) != depth {

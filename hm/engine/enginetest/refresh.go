@@ -16,10 +16,7 @@ func refreshTime(t *testing.T, e engine.Engine) {
 		a.RefreshEvery = 3
 		trainer := newTrainer(t, e, job(a, randomRows(5, 20)), engine.NewState(a, machine(engine.ZeroOne, 20, 12, 7, 5, 3)))
 		for s := range 7 {
-			reports, err := trainer.Steps(t.Context(), []float64{learningRate})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reports := must(trainer.Steps(t.Context(), []float64{learningRate}))(t)
 			if due := a.Metric != engine.Euclidean && s%3 == 0; (reports[0].Refresh > 0) != due {
 				t.Errorf("step %d reports a refresh of %v", s, reports[0].Refresh)
 			}

@@ -30,10 +30,7 @@ func stepsAtOnce(t *testing.T, e engine.Engine) {
 					}
 					var reports []engine.Report
 					for len(reports) < n {
-						some, err := together.Steps(t.Context(), rates[len(reports):])
-						if err != nil {
-							t.Fatal(err)
-						}
+						some := must(together.Steps(t.Context(), rates[len(reports):]))(t)
 						reports = append(reports, some...)
 					}
 					for i := range reports {
