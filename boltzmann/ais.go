@@ -123,7 +123,7 @@ func (z LogZ) String() string {
 }
 
 // NewLogZ combines the estimates of log Z by chains with a number of even steps. each holds one estimate per chain, in
-// nats; the mean of their exponentials is Ẑ.
+// nats; the mean of their exponentials is Ẑ. NewLogZ panics if there are none.
 func NewLogZ(each []float64, steps int) LogZ { return logZOf(each, 1, Even(steps), steps) }
 
 // KnownLogZ returns an exact log Z.

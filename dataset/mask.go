@@ -103,8 +103,8 @@ func (m Mask) Check(shape Shape) error {
 
 // Inpaint returns the rows as images of a shape, with the pixels that the mask hides filled in once by each of a
 // number of chains. fill returns the last states of one chain for each row. originals holds the rows as the model
-// reads them. Rows of states and of originals may be longer than images. progress, which may be nil, is called with
-// the fraction of the chains done.
+// reads them. Rows of states and of originals may be longer than images. Check must accept the mask. progress, which
+// may be nil, is called with the fraction of the chains done.
 func (s Split) Inpaint(ctx context.Context, shape Shape, mask Mask, originals [][]float64, chains int, fill func(chain int) [][]float64, progress func(float64)) (Inpainting, error) {
 	images := func(from [][]float64) Sheet {
 		return s.masked(shape, mask, func(r, i int) float64 { return from[r][i] })

@@ -42,6 +42,8 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		err = s.checkCode()
 	}
 	switch {
+	case s.Name == "":
+		return nil, errors.New("rows without a name: give them one that no set of the program has")
 	case err != nil:
 		return nil, err
 	case taken:

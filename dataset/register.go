@@ -4,19 +4,27 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strings"
 )
 
-// TableReader reads a table in a format other than text from a file of size bytes. It calls row with the names
-// of the columns, then with the fields of each row as text.
+// TableReader reads a table in a format other than text from a file of size bytes, which is not compressed. It
+// calls row with the names of the columns, then with the fields of each row as text; row does not keep the slice. If
+// row returns an error, the reader must return that error.
 type TableReader func(r io.ReaderAt, size int64, row func(fields []string) error) error
 
 var tableReaders = map[string]TableReader{} // by the first bytes of their files
 
-// RegisterTable adds a format of tables whose files begin with magic. A package for a format calls it on import. It
-// panics if another format has the same magic.
+// RegisterTable adds a format of tables whose files begin with magic, at most 24 bytes. A package for a format calls it
+// on import. It panics if magic is empty or too long, if read is nil, or if a file could begin with the magic of two
+// formats.
 func RegisterTable(magic string, read TableReader) {
-	if _, taken := tableReaders[magic]; taken {
-		panic(fmt.Sprintf("dataset: the tables that begin with %q are registered twice", magic))
+	if magic == "" || len(magic) > longestStart || read == nil {
+		panic(fmt.Sprintf("dataset: the tables that begin with %q need a magic of 1 to %d bytes and a reader", magic, longestStart))
+	}
+	for other := range tableReaders {
+		if strings.HasPrefix(magic, other) || strings.HasPrefix(other, magic) {
+			panic(fmt.Sprintf("dataset: a table that begins with %q could also have the format that begins with %q", magic, other))
+		}
 	}
 	tableReaders[magic] = read
 }

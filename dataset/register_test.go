@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,15 +22,26 @@ func TestRegisteredFormatsBesideDecimalCommas(t *testing.T) {
 	}
 }
 
-func TestFormatsOfTablesAreRegisteredOnce(t *testing.T) {
+// The first bytes of a file decide which format reads it.
+func TestFirstBytesOfTablesAreUnambiguous(t *testing.T) {
 	const magic = "table of a test"
 	read := func(io.ReaderAt, int64, func([]string) error) error { return nil }
 	RegisterTable(magic, read)
 	defer delete(tableReaders, magic)
-	defer func() {
-		if recover() == nil {
-			t.Error("the same magic was registered twice")
-		}
-	}()
-	RegisterTable(magic, read)
+	for _, other := range []struct {
+		magic string
+		read  TableReader
+	}{
+		{magic, read}, {magic[:5], read}, {magic + "!", read}, {"", read}, {"another table", nil}, {strings.Repeat("x", longestStart+1), read},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%q was registered", other.magic)
+					delete(tableReaders, other.magic)
+				}
+			}()
+			RegisterTable(other.magic, other.read)
+		}()
+	}
 }

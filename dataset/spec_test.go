@@ -73,6 +73,8 @@ func TestMisuseOfSpecIsRefused(t *testing.T) {
 		_, err := c.spec.Open()
 		wantError(t, err, c.want...)
 	}
+	_, err := FromRows("", Shape{1, 1}, [][]float64{{0}, {1}}, nil)
+	wantError(t, err, "rows without a name", "give them one")
 }
 
 func TestSetKeepsItsSpec(t *testing.T) {

@@ -1,6 +1,7 @@
 package fisher
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -34,6 +35,9 @@ func NewDiagonal(f blas32.General, damping float64) (*Inverse, error) {
 }
 
 func (v *Inverse) applyDiagonal(gradients kernels.Matrix, first int) {
+	if gradients.Cols != v.diagonals.Cols {
+		panic(fmt.Sprintf("fisher: gradients of %d columns for blocks of size %d", gradients.Cols, v.diagonals.Cols))
+	}
 	for i := range gradients.Rows {
 		inverse, g := kernels.Row(v.diagonals, first+i), kernels.Row(gradients, i)
 		for k := range g {

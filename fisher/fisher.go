@@ -248,7 +248,7 @@ func (s Settings) Scratch(n, size, units, threads int) float64 {
 
 // Apply multiplies gradients by the damped inverses in place. Row i of gradients has 1 + number of
 // parents columns (bias first) and belongs to unit first+i. Calls for different units may run
-// concurrently.
+// concurrently. Apply panics if the inverse has no such units, or blocks of another size.
 func (v *Inverse) Apply(gradients blas32.General, first int) {
 	switch v.form {
 	case Kronecker:

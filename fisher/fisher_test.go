@@ -598,3 +598,23 @@ func TestBlocksOfManySamples(t *testing.T) {
 		}
 	}
 }
+
+// Gradients whose rows do not have the size of the blocks are refused in every form.
+func TestApplyRefusesRowsOfAnotherSize(t *testing.T) {
+	for _, form := range forms {
+		v, err := inverseOf(newEstimate(4, 3, 2), Settings{Form: form, Damping: 0.1, Steps: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cols := range []int{2, 4} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%v: rows of %d numbers are multiplied by blocks of size 3", form, cols)
+					}
+				}()
+				v.Apply(kernels.NewMatrix(2, cols), 0)
+			}()
+		}
+	}
+}

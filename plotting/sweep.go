@@ -53,6 +53,9 @@ func reached(r runs.SweepReport) bool {
 // varying returns the index of a setting among the settings that vary in a report. name is the full name
 // of the setting or, if that is unambiguous, the last part of its name.
 func varying(r runs.SweepReport, name string) (at int, err error) {
+	if len(r.Keys) == 0 {
+		return -1, errors.New("the sweep varies no settings: give it an axis")
+	}
 	ends := names.Ending(r.Keys, name)
 	switch len(ends) {
 	case 1:

@@ -68,4 +68,7 @@ func TestSweepsLeaveOutWhatHasFailed(t *testing.T) {
 	if _, err := SweepCurves(r, "batch_size").PNG(); err == nil || !strings.Contains(err.Error(), "yet") {
 		t.Errorf("a curve of nothing: %v", err)
 	}
+	if _, err := SweepCurves(runs.SweepReport{}, "batch_size").PNG(); err == nil || !strings.Contains(err.Error(), "varies no settings") {
+		t.Errorf("a curve against the setting of a sweep without axes: %v", err)
+	}
 }

@@ -157,11 +157,13 @@ func Wide(name string, values []float64, shape ...int) Tensor {
 	return Tensor{Name: name, Shape: shape, Wide: values}
 }
 
-// NewFamily registers a family. It panics if the name is taken or a required function is missing.
+// NewFamily registers a family. It panics if the name is taken, a required field is missing, a row does not point to a
+// setting, or two rows have the same flag.
 func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	f := &of
 	f.Epochs = cmp.Or(f.Epochs, 20)
 	for name, lacks := range map[string]bool{
+		"Name": f.Name == "", "Noun": f.Noun == "",
 		"Rows": f.Rows == nil, "Batch": f.Batch == nil, "Measures": len(f.Measures) == 0, "New": f.New == nil,
 		"Tensors, or Read and Write": f.Tensors == nil && (f.Read == nil || f.Write == nil),
 		"Step":                       f.Step == nil, "Validate": f.Validate == nil,
@@ -177,7 +179,7 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 	return f
 }
 
-// checkSettings panics unless the settings are plain fields with distinct keys.
+// checkSettings panics unless the settings are plain fields with distinct keys, and each row describes one of them.
 func (f *Family[S, M]) checkSettings() {
 	taken := append(settingNames("", reflect.TypeFor[Base]()), "family")
 	for field := range reflect.TypeFor[S]().Fields() {
@@ -192,6 +194,16 @@ func (f *Family[S, M]) checkSettings() {
 			panic(fmt.Sprintf("runs: the field %s of the settings of %s has the key %q in TOML: give it a name and a key that no other setting has", field.Name, f.Name, key))
 		}
 		taken = append(taken, key)
+	}
+	s, flags := f.Usual, map[string]bool{}
+	for _, row := range f.Rows(&s) {
+		switch {
+		case keyIn(reflect.ValueOf(&s).Elem(), row.Value) == "":
+			panic(fmt.Sprintf("runs: the row of the family %s with the flag %q has a Value of type %T that points to none of its settings", f.Name, row.Flag, row.Value))
+		case row.Flag == "" || flags[row.Flag]:
+			panic(fmt.Sprintf("runs: a row of the family %s has the flag %q: give a flag that no other row has", f.Name, row.Flag))
+		}
+		flags[row.Flag] = true
 	}
 }
 

@@ -90,10 +90,42 @@ func TestSettingsAreTheirOwn(t *testing.T) {
 	})
 }
 
-// register registers a family with settings.
-func register[S any]() {
-	runs.NewFamily(runs.Family[S, *logits]{
-		Name: "odd", Rows: func(*S) []runs.Hyperparameter { return nil }, Batch: func(*S) *int { return new(int) },
+// Each row of a family describes one of its settings, under a flag of its own.
+func TestRowsDescribeSettings(t *testing.T) {
+	var elsewhere int
+	for says, rows := range map[string]func(*layered) []runs.Hyperparameter{
+		`the flag "batch" has a Value of type *int that points to none`: func(*layered) []runs.Hyperparameter {
+			return []runs.Hyperparameter{runs.BatchRow(&elsewhere)}
+		},
+		`the flag "depth" has a Value of type <nil>`: func(*layered) []runs.Hyperparameter {
+			return []runs.Hyperparameter{{Flag: "depth"}}
+		},
+		`has the flag ""`: func(s *layered) []runs.Hyperparameter {
+			return []runs.Hyperparameter{{Value: &s.Batch}}
+		},
+		`has the flag "batch"`: func(s *layered) []runs.Hyperparameter {
+			return []runs.Hyperparameter{runs.BatchRow(&s.Batch), {Value: &s.Layers, Flag: "batch"}}
+		},
+	} {
+		func() {
+			defer func() {
+				if said, is := recover().(string); !is || !strings.Contains(said, says) {
+					t.Errorf("%q is said, want %q", said, says)
+				}
+			}()
+			f := unfit[layered]()
+			f.Rows = rows
+			runs.NewFamily(f)
+		}()
+	}
+}
+
+func register[S any]() { runs.NewFamily(unfit[S]()) }
+
+// unfit declares a family with settings.
+func unfit[S any]() runs.Family[S, *logits] {
+	return runs.Family[S, *logits]{
+		Name: "odd", Noun: "an odd model", Rows: func(*S) []runs.Hyperparameter { return nil }, Batch: func(*S) *int { return new(int) },
 		Measures: []runs.Measure{runs.LogP}, New: func(runs.Fit[S, *logits], dataset.Shape) (*logits, error) { return nil, nil },
 		Tensors: func(*logits) []runs.Tensor { return nil },
 		Step: func(context.Context, runs.Fit[S, *logits], *logits, runs.Minibatch, float64) (runs.Measures, error) {
@@ -102,7 +134,19 @@ func register[S any]() {
 		Validate: func(context.Context, runs.Fit[S, *logits], *logits, dataset.Split) (runs.Measures, error) {
 			return nil, nil
 		},
-	})
+	}
+}
+
+// A family whose models have no name in messages is refused when it registers.
+func TestModelsHaveANoun(t *testing.T) {
+	defer func() {
+		if said := recover(); said != "runs: the family odd has no Noun" {
+			t.Errorf("a family without a noun: %v", said)
+		}
+	}()
+	f := unfit[layered]()
+	f.Noun = ""
+	runs.NewFamily(f)
 }
 
 // A family that lacks a function is refused when it registers, and an experiment that belongs to no

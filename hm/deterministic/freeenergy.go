@@ -78,6 +78,8 @@ func (m *Machine) divergence(p pass, l, j int) (f, df float64) {
 //
 // and is computed from the top layer, where the last line is absent, downward: errors travel down
 // through the recognition network. Then ∂F/∂φ_ji^l = e_j^l q_j^l (1 − q_j^l) q_i^{l−1}.
+//
+// AddGradient panics if x does not have the length of the data layer.
 func (m *Machine) AddGradient(g *Parameters, x []float64) float64 {
 	p := m.recognize(x)
 	errors := make([][]float64, len(m.Units)) // e^l; unused for the data

@@ -120,11 +120,12 @@ func checkUnits(units []int) error {
 func (m *Machine) depth() int { return len(m.Units) - 1 }
 
 // Recognize returns the means of the units of every layer given a datum: q⁰ = x, q¹ … q^L (On
-// Helmholtz Machines, 9).
+// Helmholtz Machines, 9). It panics if x does not have the length of the data layer.
 func (m *Machine) Recognize(x []float64) [][]float64 { return m.recognize(x).means }
 
 // Generate returns the probabilities p^l that the units of layer l are on, given the activities in
-// [0, 1] of the layer above. For the top layer, whose only parent is the bias, above is empty.
+// [0, 1] of the layer above. For the top layer, whose only parent is the bias, above is empty. It panics
+// if there is no layer l or above has the wrong length.
 func (m *Machine) Generate(l int, above []float64) []float64 {
 	layer := m.Generative[l]
 	layer.check(above)

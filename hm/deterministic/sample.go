@@ -9,7 +9,7 @@ import (
 // Draw draws n states of all units from the generative network with stochastic binary units (On
 // Helmholtz Machines, 10): the top layer from its biases, and each other layer from the states of
 // the layer above. Sample i has one row of zeros and ones per layer, the data first. It depends
-// only on seed and i.
+// only on seed and i. n must not be negative.
 func (m *Machine) Draw(seed uint64, n int) [][][]float64 {
 	samples := make([][][]float64, n)
 	for i := range samples {

@@ -75,6 +75,25 @@ func TestOneGaussianIsExact(t *testing.T) {
 	}
 }
 
+// An evaluation is exact, so it uses no samples and mentions none.
+func TestEvaluationDrawsNoSamples(t *testing.T) {
+	set := faces(t)
+	e := Family.Experiment(set)
+	e.Epochs, e.Settings = 1, Settings{Components: 3, LearningRate: 0.5, BatchSize: 9}
+	run, err := e.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := runs.EvaluatorOf(run.Run, run.Model())
+	if err != nil || len(of.Uses) != 0 {
+		t.Fatalf("an evaluation uses %v (%v)", of.Uses, err)
+	}
+	got, err := of.Evaluate(t.Context(), runs.EvaluationOptions{Set: set, Rows: set.Test()})
+	if err != nil || strings.Contains(got.String(), "sample") {
+		t.Errorf("the evaluation is %v (%v)", got, err)
+	}
+}
+
 // TENSORS.md of package runs describes the tensors.
 func TestPageDescribesTheTensors(t *testing.T) {
 	page, err := os.ReadFile("../../runs/TENSORS.md")

@@ -143,6 +143,9 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	return runs.Estimates{runs.LogP.Key: runs.EstimateOf(logs)}, nil
 }
 
+// CountSamples returns "": estimates draw no samples.
+func (m *Model) CountSamples(int) string { return "" }
+
 // LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact".
 func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
 	for _, x := range o.Rows.Floats() {
