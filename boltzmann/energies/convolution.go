@@ -68,7 +68,9 @@ var ConvolutionalRBM = register(kind[Convolution]{
 	size: func(s Convolution, _ dataset.Shape) float64 {
 		return float64(s.Filters) * (float64(s.Window)*float64(s.Window) + float64(s.Above)*float64(s.AboveWindow)*float64(s.AboveWindow))
 	},
-	new: func(s Convolution, shape dataset.Shape) (energy, error) { return newConvolution(s, shape, 1) },
+	new: func(s Convolution, shape dataset.Shape, _ dataset.Mask) (energy, error) {
+		return newConvolution(s, shape, 1)
+	},
 	above: func(s Convolution, below energy) (energy, dataset.Shape, error) {
 		if s.Above == 0 {
 			return nil, dataset.Shape{}, nil
