@@ -28,10 +28,7 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, shape, err := readSnapshot(at)
-	if err == nil {
-		err = r.Experiment().checkState(s, shape)
-	}
+	s, _, err := r.Experiment().restore(at)
 	if err != nil {
 		return nil, nil, err
 	}
