@@ -42,12 +42,7 @@ func (m Method) On(dir, checkpoint string) Method {
 // dir/layer-l. TrainBelief returns the last run, which holds the whole network. Like Train, it resumes where it
 // stopped.
 func (m Method) TrainBelief(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return m.Experiment(machine, set).TrainBelief(ctx, set, dir, recorders...)
-}
-
-// TrainBelief trains as Method.TrainBelief does.
-func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
-	layers, err := e.Layers(dir)
+	layers, err := m.Experiment(machine, set).Layers(dir)
 	if err != nil {
 		return nil, err
 	}
