@@ -42,12 +42,7 @@ func (m Method) On(dir, checkpoint string) Method {
 // dir/layer-l. TrainBelief returns the last run, which holds the whole network. Like Train, it resumes where it
 // stopped.
 func (m Method) TrainBelief(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	return m.Experiment(machine, set).TrainBelief(ctx, set, dir, recorders...)
-}
-
-// TrainBelief trains as Method.TrainBelief does.
-func (e Experiment) TrainBelief(ctx context.Context, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
-	layers, err := e.Layers(dir)
+	layers, err := m.Experiment(machine, set).Layers(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -255,20 +250,8 @@ func (c climber) rise(v kernels.Matrix, at place, each func(w *products, below, 
 	return v
 }
 
-// room returns a matrix for states of v with the same number of rows as to, or to itself if there are no machines.
-func (c climber) room(to kernels.Matrix) kernels.Matrix {
-	if len(c) == 0 {
-		return to
-	}
-	return kernels.NewMatrix(to.Rows, c[0].Visible())
-}
-
-// riseTo draws the hidden units of the last machine given rows of v, and writes them to to. Without machines it
-// does nothing, because room has returned to itself for v.
+// riseTo draws the hidden units of the last machine given rows of v, and writes them to to.
 func (c climber) riseTo(to, v kernels.Matrix, at place) {
-	if len(c) == 0 {
-		return
-	}
 	drawn := c.rise(v, at, nil)
 	for r := range to.Rows {
 		copy(kernels.Row(to, r), kernels.Row(drawn, r))

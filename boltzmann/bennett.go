@@ -83,12 +83,9 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 			progress(float64(round+1) / float64(rounds))
 		}
 	}
-	foot := rungs[0].of
-	biases, inputs := make([]float64, foot.Visible()), make([]float64, foot.Hidden())
-	accumulate(biases, 1, foot.VisibleBiases)
-	accumulate(inputs, 1, foot.HiddenBiases)
-	b := Bridged{Overlap: 1, Rungs: len(m.rungs), Samples: rounds * rungs[0].reservoir.Rows}
-	logZ, deviations := foot.seen.partition(biases)+foot.latent.partition(inputs), make([]float64, m.chains.Rows)
+	b, foot := Bridged{Overlap: 1, Rungs: len(m.rungs), Samples: rounds * rungs[0].reservoir.Rows}, rungs[0].of
+	logZ := foot.seen.partition(kernels.Doubles(foot.VisibleBiases)) + foot.latent.partition(kernels.Doubles(foot.HiddenBiases))
+	deviations := make([]float64, m.chains.Rows)
 	for k, p := range pairs {
 		overlap := p.accepted / float64(rounds)
 		if b.Overlap = min(b.Overlap, runs.Float(overlap)); overlap < leastOverlap {

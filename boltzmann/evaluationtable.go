@@ -18,7 +18,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	cell := func(kind runs.ColumnKind, key, label string, value any) runs.Finding {
 		return runs.Finding{Column: runs.Column{Key: key, Label: label, Kind: kind}, Value: value}
 	}
-	bound := func(key, label string, value runs.Float) runs.Finding {
+	plain := func(key, label string, value runs.Float) runs.Finding {
 		return runs.Finding{Column: runs.Column{Key: key, Label: label, Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: value}
 	}
 	overSeeds := func(m runs.Measure, told bool, f runs.Finding) runs.Finding {
@@ -70,7 +70,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 			nats("baseline_log_p", "baseline (factorised)", e.BaselineLogP, e.BaselineLogPSE, ""),
 			cell(runs.Boolean, "diverged", "", e.Diverged),
 			overSeeds(runs.LogZ, false, logZ),
-			bound("log_z_low", "log Z less 3 se", e.Low), bound("log_z_high", "log Z and 3 se", e.High),
+			plain("log_z_low", "log Z less 3 se", e.Low), plain("log_z_high", "log Z and 3 se", e.High),
 			cell(runs.Text, "log_z_errs", "log Z errs", e.Errs.String()),
 			ess, cell(runs.Boolean, "optimistic", "", e.Optimistic),
 			cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
@@ -78,7 +78,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 			overSeeds(runs.FreeEnergy, false, nats(runs.FreeEnergy.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
 			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
 		}, slices.Concat(onlyIf(e.Mass != nil,
-			runs.Finding{Column: runs.Column{Key: "mass.log_sum", Label: "log of the sum of p(v)", Unit: "nats", Kind: runs.Number, Decimals: 3}, Value: mass.LogSum},
+			plain("mass.log_sum", "log of the sum of p(v)", mass.LogSum),
 			cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Drift != nil,
 			nats("drift.change", "drift of the energy", drift.Change, drift.ChangeSE, drift.chains()),
 			cell(runs.Integer, "drift.chains", "chains of the drift", drift.Chains),

@@ -96,7 +96,7 @@ func (p *Parameters) smallerSide() side {
 	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights}
 	if p.hiddenFew() {
 		few, many = many, few
-		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, transpose(p.Weights)
+		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, kernels.Transposed(p.Weights)
 	}
 	s.partition, s.categories = many.partition, few.(enumerable).categories()
 	for s.low < s.variables() && s.power(s.low+1) <= statesAPart {
@@ -133,8 +133,7 @@ func (s side) logParts(ctx context.Context) ([]float64, error) {
 // logTerms returns −F(s) of the states of a part: term k belongs to state(part, k). The order is a reflected
 // Gray code, in which neighbours differ in one variable.
 func (s side) logTerms(part int) []float64 {
-	inputs, linear := make([]float64, len(s.many)), 0.0
-	accumulate(inputs, 1, s.many)
+	inputs, linear := kernels.Doubles(s.many), 0.0
 	flip := func(unit int, factor float64) {
 		linear += factor * float64(s.few[unit])
 		accumulate(inputs, factor, kernels.Row(s.weights, unit))
@@ -200,16 +199,6 @@ func (s side) state(part, k int) []float32 {
 		}
 	}
 	return units
-}
-
-func transpose(m kernels.Matrix) kernels.Matrix {
-	t := kernels.NewMatrix(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, value := range kernels.Row(m, i) {
-			kernels.Row(t, j)[i] = value
-		}
-	}
-	return t
 }
 
 // terms returns the cost of logZ, in factors multiplied.

@@ -293,14 +293,8 @@ func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, erro
 }
 
 func (w Weights) write(p *Parameters) {
-	for k, x := range w.W.RawMatrix().Data {
-		p.Weights.Data[k] = float32(x)
-	}
-	for i, b := range w.B {
-		p.VisibleBiases[i] = float32(b)
-	}
-	for j, c := range w.C {
-		p.HiddenBiases[j] = float32(c)
+	for k, x := range slices.Concat(w.W.RawMatrix().Data, w.B, w.C) {
+		p.Flat[k] = float32(x)
 	}
 }
 

@@ -47,12 +47,8 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	w := newProducts(m.parameters)
-	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) (means [][]float64) {
-		inputs := m.clamped(ctx, w, known, mask, chain, sweeps).visibleInputs
-		for r := range inputs.Rows {
-			means = append(means, m.image(kernels.Row(inputs, r)))
-		}
-		return means
+	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
+		return m.images(m.clamped(ctx, w, known, mask, chain, sweeps).visibleInputs)
 	}, progress)
 }
 

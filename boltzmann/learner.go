@@ -181,10 +181,7 @@ func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
 // Learner resumes training on set from a snapshot. If the snapshot does not fit the experiment, it returns a
 // runs.SnapshotError. It also refuses a set whose rows have another shape than the machine.
 func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, error) {
-	s, shape, err := readSnapshot(at)
-	if err == nil {
-		err = e.checkState(s, shape)
-	}
+	s, shape, err := e.restore(at)
 	if err != nil {
 		return nil, &runs.SnapshotError{Err: err}
 	}

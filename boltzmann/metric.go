@@ -121,11 +121,12 @@ func (t *trainer) naturalise(n, m int) error {
 	f, batch := t.metric, t.method.BatchSize
 	visible, hidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
 	for r := range m {
-		less(kernels.Row(f.visible, r), kernels.Row(visible, r), t.visibleOffsets)
+		copy(kernels.Row(f.visible, r), kernels.Row(visible, r))
+		kernels.AddMultiple(kernels.Row(f.visible, r), -1, t.visibleOffsets)
 		if t.method.Metric == Marginal {
 			scaled(kernels.Row(f.hidden, r), float32(m)/float32(n), kernels.Row(hidden, r)) // the means; hidden holds them times n/m
 		}
-		less(kernels.Row(f.hidden, r), kernels.Row(f.hidden, r), t.hiddenOffsets)
+		kernels.AddMultiple(kernels.Row(f.hidden, r), -1, t.hiddenOffsets)
 	}
 	g := t.gradient
 	if err := f.solve(kernels.Rows(t.left, batch-n, batch+2+m), kernels.Rows(t.right, batch-n, batch+2+m), n, g.VisibleBiases, g.HiddenBiases); err != nil {
@@ -140,11 +141,4 @@ func (t *trainer) naturalise(n, m int) error {
 	}
 	t.completeOffsets(n)
 	return nil
-}
-
-// less writes x − y into to.
-func less(to, x, y []float32) {
-	for k, value := range x {
-		to[k] = value - y[k]
-	}
 }

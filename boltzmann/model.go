@@ -63,6 +63,14 @@ func (m *Model) image(inputs []float32) []float64 {
 	return m.original(p.visibleUnits().means(inputs[:p.observed()]))
 }
 
+// images returns the image of each row of inputs.
+func (m *Model) images(inputs kernels.Matrix) (images [][]float64) {
+	for r := range inputs.Rows {
+		images = append(images, m.image(kernels.Row(inputs, r)))
+	}
+	return images
+}
+
 // original converts standardised values, in place, back to the numbers of the data.
 func (m *Model) original(values []float64) []float64 {
 	if s := m.encoding.standard; s != nil {
@@ -100,13 +108,7 @@ func (p *Parameters) freeEnergies(ctx context.Context, states kernels.Matrix) ([
 // Chains start from random hidden units: 0 or 1 with equal probability, any category with equal probability,
 // or standard normal. They take many sweeps to forget this start.
 func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error) {
-	return m.dream(ctx, n, sweeps, func(inputs kernels.Matrix, _ place) [][]float64 {
-		var means [][]float64
-		for r := range inputs.Rows {
-			means = append(means, m.image(kernels.Row(inputs, r)))
-		}
-		return means
-	})
+	return m.dream(ctx, n, sweeps, func(inputs kernels.Matrix, _ place) [][]float64 { return m.images(inputs) })
 }
 
 // Sample runs chains as Means does, and draws the visible units instead of returning their means.

@@ -28,10 +28,7 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s, shape, err := readSnapshot(at)
-	if err == nil {
-		err = r.Experiment().checkState(s, shape)
-	}
+	s, _, err := r.Experiment().restore(at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,10 +106,9 @@ func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (en
 		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: use no more", rows.Rows, t.method.BatchSize)
 	}
 	t.rows = asRows(rows)
-	t.order = func(int) []int {
-		all := make([]int, rows.Rows)
-		for r := range all {
-			all[r] = r
+	t.order = func(int) (all []int) {
+		for r := range rows.Rows {
+			all = append(all, r)
 		}
 		return all
 	}

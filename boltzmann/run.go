@@ -59,10 +59,7 @@ func LoadModel(r io.Reader) (*Model, error) { return kind.LoadModel(r) }
 func (r *Run) String() string { return r.Typed.String() }
 
 func (e Experiment) modelOf(at runs.Snapshot) (*Model, error) {
-	s, shape, err := readSnapshot(at)
-	if err == nil {
-		err = e.checkState(s, shape)
-	}
+	s, shape, err := e.restore(at)
 	if err != nil {
 		return nil, err
 	}

@@ -128,6 +128,15 @@ func readSnapshot(at runs.Snapshot) (state, dataset.Shape, error) {
 	return s, h.Shape, err
 }
 
+// restore reads a snapshot like readSnapshot, and refuses a state that training of the experiment cannot reach.
+func (e Experiment) restore(at runs.Snapshot) (state, dataset.Shape, error) {
+	s, shape, err := readSnapshot(at)
+	if err == nil {
+		err = e.checkState(s, shape)
+	}
+	return s, shape, err
+}
+
 // check refuses tensors with values that training cannot produce.
 func (s state) check() error {
 	refuse := func(tensor string, value float32, why string) error {

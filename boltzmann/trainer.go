@@ -210,13 +210,18 @@ func (t *trainer) positive(rows []int) {
 	inParts(len(rows), func(first, last int) {
 		v, h := kernels.Rows(visible, first, last), kernels.Rows(hidden, first, last)
 		binarize := place{key: t.key, purpose: philox.Binarize, step: uint32(t.step)}
-		observed := t.climber.room(v)
+		observed := v
+		if len(t.climber) > 0 {
+			observed = kernels.NewMatrix(v.Rows, t.climber[0].Visible())
+		}
 		binarize.datum = uint32(first)
 		for r := range v.Rows {
 			t.encoding.load(kernels.Row(observed, r), t.rows, rows[first+r], binarize, r)
 			t.parameters.loadLabel(kernels.Row(v, r), t.rows, rows[first+r])
 		}
-		t.climber.riseTo(v, observed, binarize)
+		if len(t.climber) > 0 {
+			t.climber.riseTo(v, observed, binarize)
+		}
 		if t.parameters.Layers != nil {
 			t.products.meanField(v, h, t.method.settling())
 		} else {

@@ -1,7 +1,6 @@
 package energies
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -41,14 +40,10 @@ func conditionalKind(name, noun, data string, real bool) kind[Conditional] {
 		size: func(s Conditional, shape dataset.Shape) float64 {
 			return float64(s.Hidden) * float64(shape.Units())
 		},
-		new: func(s Conditional, shape dataset.Shape) (energy, error) {
-			mask, err := predicted(s.Predict, shape)
-			if err != nil {
-				return nil, err
-			}
+		predict: func(s Conditional) string { return s.Predict },
+		new: func(s Conditional, _ dataset.Shape, mask dataset.Mask) (energy, error) {
 			return newConditional(s.Hidden, mask, real), nil
 		},
-		missing: func(s Conditional, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
 	}
 }
 
@@ -57,14 +52,6 @@ func predictRow(mask *string) runs.Hyperparameter {
 		Value: mask, Flag: "predict", Usage: "`units` to predict from the others: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION",
 		Legend: "predicts " + *mask, Always: true,
 	}
-}
-
-func predicted(text string, shape dataset.Shape) (dataset.Mask, error) {
-	mask, err := dataset.ParseMask(text, shape, 1)
-	if err != nil {
-		return nil, fmt.Errorf("predict: %w", err)
-	}
-	return mask, nil
 }
 
 // conditional holds the parameters of a machine with given units u and predicted units v. Hidden units have the inputs
@@ -80,7 +67,7 @@ type conditional struct {
 // newConditional returns a conditional RBM that predicts the units in mask. For real units the learning rate of A is
 // lower, because autoregression is ill-conditioned.
 func newConditional(hidden int, mask dataset.Mask, real bool) *responding {
-	e := &conditional{u: where(inverted(mask)), v: where(mask), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
+	e := &conditional{u: where(mask, false), v: where(mask, true), weights: make([]float64, hidden*len(mask)), hidden: make([]float64, hidden), rate: 1}
 	if real {
 		e.rate = 0.1
 	}

@@ -68,7 +68,9 @@ var ConvolutionalRBM = register(kind[Convolution]{
 	size: func(s Convolution, _ dataset.Shape) float64 {
 		return float64(s.Filters) * (float64(s.Window)*float64(s.Window) + float64(s.Above)*float64(s.AboveWindow)*float64(s.AboveWindow))
 	},
-	new: func(s Convolution, shape dataset.Shape) (energy, error) { return newConvolution(s, shape, 1) },
+	new: func(s Convolution, shape dataset.Shape, _ dataset.Mask) (energy, error) {
+		return newConvolution(s, shape, 1)
+	},
 	above: func(s Convolution, below energy) (energy, dataset.Shape, error) {
 		if s.Above == 0 {
 			return nil, dataset.Shape{}, nil
@@ -235,28 +237,30 @@ func (e *convolution) Restrain(to, data [][]float64) {
 // pools draws the detection units given v, and returns the states of the blocks, one image per filter.
 func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 	on, _ := e.up(e.patches(v))
-	left := make([]float64, e.pooled().Units())
-	for k := range e.Filters {
-		for α := range left {
-			left[α] = r.Float64()
-		}
-		row := on.RawRowView(k)
-		for p, α := range e.blocks {
-			before := left[α]
-			left[α] -= row[p]
-			if row[p] = 0; before > 0 && left[α] <= 0 {
-				row[p] = 1
-			}
-		}
-	}
-	n := len(left)
+	n := e.pooled().Units()
 	pools := make([]float64, e.Filters*n)
 	for k := range e.Filters {
-		for p, is := range on.RawRowView(k) {
-			pools[k*n+e.blocks[p]] += is
+		for _, p := range e.draw(r, func(p int) float64 { return on.At(k, p) }) {
+			pools[k*n+e.blocks[p]] = 1
 		}
 	}
 	return pools
+}
+
+// draw draws the detection units of a filter, at most one per block, and returns the positions of the units that are on.
+func (e *convolution) draw(r *rand.Rand, probability func(position int) float64) (on []int) {
+	left := make([]float64, e.pooled().Units())
+	for α := range left {
+		left[α] = r.Float64()
+	}
+	for p, α := range e.blocks {
+		before := left[α]
+		left[α] -= probability(p)
+		if before > 0 && left[α] <= 0 {
+			on = append(on, p)
+		}
+	}
+	return on
 }
 
 // At scales weights and hidden biases by β. In the base model, the visible biases are the log-odds of the training
@@ -358,24 +362,17 @@ func (e *convolution) products(rows [][]float64) *convolutionProducts {
 
 func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p, n := e.products(rows), e.detection.Units()
-	left := make([]float64, e.pooled().Units())
+	states := kernels.NewMatrix(p.on.Rows, p.on.Cols)
 	for r, random := range draws {
+		on, states := kernels.Rows(p.on, r*n, (r+1)*n), kernels.Rows(states, r*n, (r+1)*n)
 		for k := range e.Filters {
-			for α := range left {
-				left[α] = random.Float64()
-			}
-			for position, α := range e.blocks {
-				on := &kernels.Row(p.on, r*n+position)[k]
-				before := left[α]
-				left[α] -= float64(*on)
-				if *on = 0; before > 0 && left[α] <= 0 {
-					*on = 1
-				}
+			for _, p := range e.draw(random, func(p int) float64 { return float64(kernels.Row(on, p)[k]) }) {
+				kernels.Row(states, p)[k] = 1
 			}
 		}
 	}
 	clear(p.patches.Data)
-	kernels.AddMulNN(p.patches, p.on, p.w)
+	kernels.AddMulNN(p.patches, states, p.w)
 	for r, v := range rows {
 		copy(v, e.visible)
 		e.eachPatch(func(position, row, offset int) {

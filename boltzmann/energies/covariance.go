@@ -46,7 +46,7 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 			return (float64(s.Hidden) + float64(s.Factors)) * float64(shape.Units())
 		},
 		real: true,
-		new: func(s MeanCovariance, shape dataset.Shape) (energy, error) {
+		new: func(s MeanCovariance, shape dataset.Shape, _ dataset.Mask) (energy, error) {
 			return newMeanCovariance(s, shape.Units(), gamma), nil
 		},
 	}

@@ -44,10 +44,11 @@ type kind[K any] struct {
 	rows             func(*K) []runs.Hyperparameter
 	size             func(K, dataset.Shape) float64 // a lower bound on the number of parameters
 	real             bool                           // whether rows are real numbers, not zeros and ones
-	new              func(s K, shape dataset.Shape) (energy, error)
-	// missing returns the mask of the units that the machine predicts from the others. The function is nil for
-	// machines that model all units.
-	missing func(K, dataset.Shape) (dataset.Mask, error)
+	// predict returns the setting that masks the units which the machine predicts from the others. The function is nil
+	// for machines that model all units.
+	predict func(K) string
+	// new returns the energy. mask hides the units to predict; it is nil if the machine models all units.
+	new func(s K, shape dataset.Shape, mask dataset.Mask) (energy, error)
 	// above returns the energy of a second machine on top of the first, and the shape of its rows. The energy is
 	// nil if the settings name no second machine. The function is nil for kinds without second machines.
 	above func(s K, below energy) (energy, dataset.Shape, error)
@@ -93,7 +94,7 @@ func (k kind[K]) hyperparameters(s *Settings[K]) []runs.Hyperparameter {
 		Usage: "`number` of persistent chains, or 0 to start chains at the rows of each minibatch",
 		Valid: t.Chains >= 0 && t.Chains <= math.MaxInt32, Remedy: "give 100 persistent chains, or 0 to start chains at the rows of each minibatch",
 	}
-	if k.missing != nil {
+	if k.predict != nil {
 		chains.Valid, chains.Remedy = t.Chains == 0, "give 0: persistent chains belong to the given units of one row"
 	}
 	return append(rows, runs.RateRow(&t.LearningRate, "first learning `rate` η, which falls to 0 along a cosine"), runs.BatchRow(&t.BatchSize), chains, runs.Hyperparameter{
@@ -145,26 +146,26 @@ func (k kind[K]) check(e Experiment[K], set *dataset.Set) error {
 // baseline returns the pseudo-likelihood of a factorised model of binary rows; for this model it equals log p.
 // Machines of real numbers and conditional machines have no baseline.
 func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split) runs.Baseline {
-	if k.real || k.missing != nil {
+	if k.real || k.predict != nil {
 		return runs.Baseline{}
 	}
 	return factorized.Bernoulli(set.Train(), rows)
 }
 
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
-	m := &Model{shape: shape, seed: e.Seed, given: k.missing != nil, free: all(shape.Units())}
+	m := &Model{shape: shape, seed: e.Seed, given: k.predict != nil, free: all(shape.Units())}
+	var mask dataset.Mask
+	var err error
 	if m.given {
-		mask, err := k.missing(e.Settings.Machine, shape)
-		if err != nil {
-			return nil, err
+		if mask, err = dataset.ParseMask(k.predict(e.Settings.Machine), shape, 1); err != nil {
+			return nil, fmt.Errorf("predict: %w", err)
 		}
-		m.free = where(mask)
+		m.free = where(mask, true)
 	}
 	if k.real {
 		m.scaling = newScaling(shape.Units())
 	}
-	var err error
-	if m.energy, err = k.new(e.Settings.Machine, shape); err != nil {
+	if m.energy, err = k.new(e.Settings.Machine, shape, mask); err != nil {
 		return nil, err
 	}
 	m.allocate(e.Settings.Training.Chains)
@@ -198,9 +199,10 @@ func all(n int) (units []int) {
 	return units
 }
 
-func where(mask dataset.Mask) (units []int) {
-	for i, missing := range mask {
-		if missing {
+// where returns the units that a mask hides, if missing is true, or the other units.
+func where(mask dataset.Mask, missing bool) (units []int) {
+	for i, is := range mask {
+		if is == missing {
 			units = append(units, i)
 		}
 	}

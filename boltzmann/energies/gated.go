@@ -34,14 +34,8 @@ var GatedRBM = register(kind[Gated]{
 	size: func(s Gated, shape dataset.Shape) float64 {
 		return float64(s.Factors) * float64(shape.Units()+s.Hidden)
 	},
-	new: func(s Gated, shape dataset.Shape) (energy, error) {
-		mask, err := predicted(s.Predict, shape)
-		if err != nil {
-			return nil, err
-		}
-		return newGated(s, mask), nil
-	},
-	missing: func(s Gated, shape dataset.Shape) (dataset.Mask, error) { return predicted(s.Predict, shape) },
+	predict: func(s Gated) string { return s.Predict },
+	new:     func(s Gated, _ dataset.Shape, mask dataset.Mask) (energy, error) { return newGated(s, mask), nil },
 })
 
 // gated holds the parameters of a machine with given units x, listed in u, and predicted units y, listed in v. Hidden units have the inputs
@@ -55,7 +49,7 @@ type gated struct {
 }
 
 func newGated(s Gated, mask dataset.Mask) *responding {
-	e := &gated{u: where(inverted(mask)), v: where(mask), gates: make([]float64, s.Factors*s.Hidden), hidden: make([]float64, s.Hidden)}
+	e := &gated{u: where(mask, false), v: where(mask, true), gates: make([]float64, s.Factors*s.Hidden), hidden: make([]float64, s.Hidden)}
 	e.first, e.second = make([]float64, s.Factors*len(e.u)), make([]float64, s.Factors*len(e.v))
 	e.visible = make([]float64, len(e.v))
 	return &responding{e, e.v, true}

@@ -206,11 +206,10 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return logP, "by AIS, " + names.Count(chains, "chain") + logZ.Warning(), err
 }
 
-// run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the units in
-// known, which may be nil, to their original values. The last sweep replaces the states by expected values, if the
-// energy has them, and this includes the units in known. first is the number of the first chain in the counters of the
-// draws.
-func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known dataset.Mask, purpose philox.Purpose, first int) {
+// run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the known units
+// to their original values. The last sweep replaces the states by expected values, if the energy has them, and this
+// includes the known units. first is the number of the first chain in the counters of the draws.
+func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known []int, purpose philox.Purpose, first int) {
 	work.Parts(len(states), chainsTogether, func(from, to int) {
 		states, streams, was := states[from:to], make([]*rand.Rand, to-from), make([][]float64, to-from)
 		for c, x := range states {
@@ -219,10 +218,8 @@ func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known d
 		}
 		for sweep := 0; ctx.Err() == nil && sweep <= sweeps; sweep++ {
 			for c, x := range states {
-				for i, is := range known {
-					if is {
-						x[i] = was[c][i]
-					}
+				for _, i := range known {
+					x[i] = was[c][i]
 				}
 			}
 			m.energy.Sweeps(states, streams, sweep == sweeps)
@@ -254,7 +251,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 		}
 		return rows.Inpaint(ctx, m.shape, mask, m.read(rows), chains, func(chain int) [][]float64 {
 			states := m.read(rows)
-			m.withSeed(seed).run(ctx, states, c.Sweeps, inverted(mask), philox.Clamp, chain*rows.Rows)
+			m.withSeed(seed).run(ctx, states, c.Sweeps, where(mask, false), philox.Clamp, chain*rows.Rows)
 			return states
 		}, progress)
 	}}

@@ -56,15 +56,6 @@ type responding struct {
 	real bool
 }
 
-// inverted returns the mask of the units that a mask does not hide.
-func inverted(mask dataset.Mask) dataset.Mask {
-	other := make(dataset.Mask, len(mask))
-	for i, missing := range mask {
-		other[i] = !missing
-	}
-	return other
-}
-
 func pick(values []float64, of []int) []float64 {
 	picked := make([]float64, len(of))
 	for k, i := range of {

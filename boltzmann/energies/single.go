@@ -19,26 +19,16 @@ func singles(rows [][]float64, of ...int) kernels.Matrix {
 	if of == nil {
 		return single(slices.Concat(rows...), len(rows), len(rows[0]))
 	}
-	m := kernels.NewMatrix(len(rows), len(of))
-	for r, x := range rows {
-		to := kernels.Row(m, r)
-		for k, i := range of {
-			to[k] = float32(x[i])
-		}
+	var values []float64
+	for _, x := range rows {
+		values = append(values, pick(x, of)...)
 	}
-	return m
+	return single(values, len(rows), len(of))
 }
 
 // biases returns a matrix with n rows, each a copy of values.
 func biases(values []float64, n int) kernels.Matrix {
-	m := kernels.NewMatrix(n, len(values))
-	for r := range n {
-		to := kernels.Row(m, r)
-		for i, v := range values {
-			to[i] = float32(v)
-		}
-	}
-	return m
+	return single(slices.Repeat(values, n), n, len(values))
 }
 
 // addOuter adds aᵀ·b to to.

@@ -1,6 +1,7 @@
 package energies
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,7 +32,7 @@ var SpikeAndSlabRBM = register(kind[SpikeAndSlab]{
 		return float64(s.Hidden) * float64(shape.Units())
 	},
 	real: true,
-	new: func(s SpikeAndSlab, shape dataset.Shape) (energy, error) {
+	new: func(s SpikeAndSlab, shape dataset.Shape, _ dataset.Mask) (energy, error) {
 		return newSpikeAndSlab(s.Hidden, shape.Units()), nil
 	},
 })
@@ -110,15 +111,7 @@ func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
 	return f
 }
 
-func sign(x float64) float64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
-}
+func sign(x float64) float64 { return float64(cmp.Compare(x, 0)) }
 
 func (e *spikeAndSlab) Slope(to, v []float64) {
 	for j, x := range v {

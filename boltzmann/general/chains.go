@@ -100,13 +100,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err := m.checkChains(float64(chains) * float64(split.Rows)); err != nil {
 		return dataset.Inpainting{}, err
 	}
-	free := m.latent()
-	for i, missing := range mask {
-		if missing {
-			free = append(free, i)
-		}
-	}
-	slices.Sort(free)
+	free := slices.DeleteFunc(m.all(), func(i int) bool { return i < len(mask) && !mask[i] })
 	return split.Inpaint(ctx, m.shape, mask, known, chains, func(chain int) [][]float64 {
 		means := make([][]float64, split.Rows)
 		work.Parallel(split.Rows, func(r int) {

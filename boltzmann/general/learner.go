@@ -57,12 +57,9 @@ func newModel(e Experiment, shape dataset.Shape) (*Model, error) {
 //	biases    b_i + U_ii, first of the visible units, then of the hidden units
 //	chains    the states of all units of the persistent chains, one row per chain, if there are any
 func tensors(m *Model) []runs.Tensor {
-	all := []runs.Tensor{
-		{Name: "weights", Shape: []int{len(m.pairs)}, Wide: m.flat[:len(m.pairs)]},
-		{Name: "biases", Shape: []int{m.units()}, Wide: m.biases()},
-	}
+	all := []runs.Tensor{runs.Wide("weights", m.flat[:len(m.pairs)]), runs.Wide("biases", m.biases())}
 	if len(m.chains) > 0 {
-		all = append(all, runs.Tensor{Name: "chains", Shape: []int{len(m.chains) / m.units(), m.units()}, Wide: m.chains})
+		all = append(all, runs.Wide("chains", m.chains, len(m.chains)/m.units(), m.units()))
 	}
 	return all
 }

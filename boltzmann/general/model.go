@@ -132,15 +132,12 @@ func (m *Model) moments(g given) (moments []float64, log float64) {
 	return moments, largest + math.Log(sums[0])
 }
 
-// latent returns the indices of the hidden units; all returns the indices of all units.
-func (m *Model) latent() []int { return sequence(m.shape.Units(), m.units()) }
-func (m *Model) all() []int    { return sequence(0, m.units()) }
-
-func sequence(first, end int) (s []int) {
-	for i := first; i < end; i++ {
-		s = append(s, i)
+// all returns the indices of all units.
+func (m *Model) all() (units []int) {
+	for i := range m.units() {
+		units = append(units, i)
 	}
-	return s
+	return units
 }
 
 // addProducts adds a factor times the sum of xxᵀ over the states x to sum, an n×n matrix.

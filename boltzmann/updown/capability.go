@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -43,15 +41,10 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	m = m.WithSeed(o.Seed)
-	v, err := m.observe(o.Rows)
+	energies, err := m.freeEnergies(ctx, o.Rows, cmp.Or(a.Samples, 100))
 	if err != nil {
 		return nil, "", err
 	}
-	energies, err := m.unnormalized(ctx, v, cmp.Or(a.Samples, 100))
-	if err != nil {
-		return nil, "", err
-	}
-	floats.Scale(-1, energies)
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
 	logP, what := boltzmann.LogPBy(energies, boltzmann.ErrsHigh, z)
 	return logP, what, err

@@ -96,6 +96,18 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 	return estimates, cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
+// freeEnergies returns an estimate of F(v) = −log p(v) − log Z of each row in nats, from a number of importance samples.
+// It is too high in expectation.
+func (m *Model) freeEnergies(ctx context.Context, rows dataset.Split, samples int) ([]float64, error) {
+	v, err := m.observe(rows)
+	if err != nil {
+		return nil, err
+	}
+	energies, err := m.unnormalized(ctx, v, samples)
+	floats.Scale(-1, energies)
+	return energies, err
+}
+
 // baseRows is the largest number of rows that determine the base-rate model for AIS of the prior.
 const baseRows = 2000
 
@@ -124,13 +136,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	e := boltzmann.Evaluation{Samples: cmp.Or(a.Samples, 100), Binarization: m.binarization, DrawSeed: m.seed}
 	return e.Of(set, rows, func(rows dataset.Split) ([]float64, boltzmann.Errs, error) {
-		v, err := m.observe(rows)
-		if err != nil {
-			return nil, boltzmann.ErrsHigh, err
-		}
-		logs, err := m.unnormalized(ctx, v, e.Samples)
-		floats.Scale(-1, logs)
-		return logs, boltzmann.ErrsHigh, err
+		energies, err := m.freeEnergies(ctx, rows, e.Samples)
+		return energies, boltzmann.ErrsHigh, err
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) })
 }
 
@@ -139,18 +146,13 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 // log Z. Estimate refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
-	v, err := m.observe(rows)
-	if err != nil {
-		return nil, err
-	}
-	logs, err := m.unnormalized(ctx, v, samples)
+	energies, err := m.freeEnergies(ctx, rows, samples)
 	if err != nil {
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, boltzmann.Annealing{}, progress)
-	logP := runs.EstimateOf(logs)
-	logP.Value -= float64(z.Value)
-	return runs.Estimates{runs.LogP.Key: logP}, err
+	f := runs.EstimateOf(energies)
+	return runs.Estimates{runs.LogP.Key: {Value: -f.Value - float64(z.Value), SE: f.SE}}, err
 }
 
 // Means runs n chains of the prior for a number of sweeps, draws the layers below downwards from the last

@@ -68,12 +68,8 @@ func unrolled(machines []*boltzmann.Parameters) network {
 	for l, m := range machines {
 		copy(n.recognition[l].weights.Data, m.Weights.Data)
 		copy(n.recognition[l].biases, m.HiddenBiases)
+		n.generative[l].weights = kernels.Transposed(m.Weights)
 		copy(n.generative[l].biases, m.VisibleBiases)
-		for i := range m.Visible() {
-			for j, w := range kernels.Row(m.Weights, i) {
-				kernels.Row(n.generative[l].weights, j)[i] = w
-			}
-		}
 	}
 	return n
 }

@@ -58,6 +58,17 @@ func Clone(m Matrix) Matrix {
 	return c
 }
 
+// Transposed returns the transpose of m, which shares nothing with it.
+func Transposed(m Matrix) Matrix {
+	t := NewMatrix(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, value := range Row(m, i) {
+			Row(t, j)[i] = value
+		}
+	}
+	return t
+}
+
 // AddMultiple adds by·y to x.
 func AddMultiple(x []float32, by float32, y []float32) {
 	blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
