@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
@@ -90,7 +91,15 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		readingFlags(f, data)
-		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
+		validation := 0
+		show := func() string { return strconv.Itoa(validation) }
+		f.Var(&value{show, "int", func(text string) error {
+			n, err := wholeNumber(text, 0, false)
+			if err == nil {
+				validation, data.Validation = n, &n
+			}
+			return err
+		}}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn from the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` that selects the rows for validation and the rows kept")
 	})
