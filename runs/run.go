@@ -187,10 +187,6 @@ func (r *Run) String() string {
 	return text
 }
 
-// Settings returns the settings of the experiment in TOML notation. The keys of the map are their full
-// names in the experiment's file, such as method.learning_rate.
-func (r *Run) Settings() map[string]string { return settings(r.experiment) }
-
 // Dir returns the directory of the run.
 func (r *Run) Dir() string { return r.dir }
 
