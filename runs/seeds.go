@@ -243,6 +243,9 @@ func readSeeds(dir string) ([]Experiment, error) {
 // OpenSeeds opens the runs of the seeds in a directory, finished or not. If dir is the directory of a
 // single run, it opens that run.
 func OpenSeeds(dir string) (*Seeds, error) {
+	if dir == "" {
+		return nil, errNoDirectory
+	}
 	if _, err := os.Stat(filepath.Join(dir, experimentFile)); !errors.Is(err, os.ErrNotExist) {
 		run, err := Open(dir)
 		if err != nil {
