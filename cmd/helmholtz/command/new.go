@@ -126,7 +126,7 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	given := givenFlags(c.Flags())
 	machine, method := hm.Suggested(set)
 	x.values = method.Experiment(machine, set)
-	err := handOn(c, given, c.Flags())
+	err := x.handOn(c, given)
 	x.values.Dataset = set.Spec()
 	switch m := &x.values.Machine; {
 	case c.Flags().Changed("units"):
