@@ -632,9 +632,6 @@ settings have no mean.`,
 		if err := tables.give(report.Table()); err != nil || figures == "" {
 			return err
 		}
-		if err := os.MkdirAll(figures, 0o777); err != nil {
-			return err
-		}
 		drawn := false
 		for name, figure := range plotting.Sweep(report) {
 			drawn = true
