@@ -121,8 +121,8 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	if err != nil {
 		return err
 	}
+	w := c.ErrOrStderr()
 	if backend != "cpu" {
-		w := &shared{w: c.ErrOrStderr()}
 		all, err := newTrainings(jobs, w)
 		if err != nil {
 			return err
@@ -153,7 +153,6 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 			return err
 		}
 	}
-	w := c.ErrOrStderr()
 	all, err := newTrainings(jobs, w)
 	if err != nil {
 		return err
