@@ -69,6 +69,8 @@ func List(dir string) (found []Listed, passed []error, err error) {
 		switch {
 		case err != nil && path == root:
 			return fmt.Errorf("cannot look for runs: %w: name a folder", err)
+		case path == root && !entry.IsDir():
+			return fmt.Errorf("cannot look for runs: %s is a file: name a folder", path)
 		case err != nil:
 			passed = append(passed, err)
 			return nil

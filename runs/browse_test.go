@@ -252,6 +252,8 @@ func TestTheCheckpointSaysWhatIsFinished(t *testing.T) {
 	}
 	_, passed, err := runs.List(whole)
 	wantError(t, errors.Join(append(passed, err)...), checkpoint, "restore")
+	_, _, err = runs.List(checkpoint)
+	wantError(t, err, checkpoint, "is a file", "name a folder")
 }
 
 // A folder of runs, and a run in it, may be links; a link to another folder is named.

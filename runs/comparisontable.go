@@ -132,16 +132,19 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 	}
 	if baseline := c.baseline(); baseline != nil {
 		value := c.Objective.column("baseline."+c.Objective.Key, baseline.Label())
-		lines = append(lines, comparedLine{c.Objective.Name + ", " + baseline.Label(), Compared.baselineText, []Field[Compared]{
-			{value, func(e Compared) any { return e.simple().Value }},
-			{value.standardError(), func(e Compared) any { return e.simple().SE }},
-			{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
-				if e.Baseline == nil {
-					return nil
-				}
-				return e.Diverged
-			}},
+		line := estimateLine(c.Objective.Name+", "+baseline.Label(), value, func(e Compared) *Estimate {
+			if e.Baseline == nil {
+				return nil
+			}
+			return &e.Baseline.Factorized
+		})
+		line.columns = append(line.columns, Field[Compared]{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
+			if e.Baseline == nil {
+				return nil
+			}
+			return e.Diverged
 		}})
+		lines = append(lines, line)
 	}
 	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
 		lines = append(lines, comparedLine{name: "remark", text: Compared.remarkText})
@@ -169,10 +172,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 	}}}
 	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Difference != nil }) {
 		column := evaluated.column("evaluation.difference", "less the first")
-		lines = append(lines, comparedLine{"less the first", Compared.differenceText, []Field[Compared]{
-			{column, func(e Compared) any { return e.difference().Value }},
-			{column.standardError(), func(e Compared) any { return e.difference().SE }},
-		}})
+		lines = append(lines, estimateLine("less the first", column, func(e Compared) *Estimate { return e.Difference }))
 	}
 	measures := c.measures()
 	for _, key := range c.estimated() {
@@ -241,6 +241,20 @@ func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread
 		}
 		return of(e).Text(decimals)
 	}, spreadColumns(mean, of)}
+}
+
+// estimateLine returns the row and the columns of an estimate, which is nil for an experiment without it.
+func estimateLine(name string, value Column, of func(Compared) *Estimate) comparedLine {
+	missing := Estimate{math.NaN(), math.NaN()}
+	return comparedLine{name, func(e Compared) string {
+		if estimate := of(e); estimate != nil {
+			return estimate.text()
+		}
+		return "–"
+	}, []Field[Compared]{
+		{value, func(e Compared) any { return cmp.Or(of(e), &missing).Value }},
+		{value.standardError(), func(e Compared) any { return cmp.Or(of(e), &missing).SE }},
+	}}
 }
 
 // deviationSuffix is the suffix of keys of standard deviations over seeds.
@@ -328,21 +342,6 @@ func (c Compared) epochsText() string {
 	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }
 
-// simple returns the value of the objective under the simpler model of the baseline.
-func (c Compared) simple() Estimate {
-	if c.Baseline == nil {
-		return Estimate{math.NaN(), math.NaN()}
-	}
-	return c.Baseline.Factorized
-}
-
-func (c Compared) baselineText() string {
-	if c.Baseline == nil {
-		return "–"
-	}
-	return c.Baseline.Factorized.text()
-}
-
 // remarkText returns a remark if seeds diverged, with their number if there are several seeds.
 func (c Compared) remarkText() string {
 	switch {
@@ -352,20 +351,6 @@ func (c Compared) remarkText() string {
 		return "diverged"
 	}
 	return fmt.Sprintf("%d of %d seeds diverged", c.Diverged, len(c.Seeds))
-}
-
-func (c Compared) difference() Estimate {
-	if c.Difference == nil {
-		return Estimate{math.NaN(), math.NaN()}
-	}
-	return *c.Difference
-}
-
-func (c Compared) differenceText() string {
-	if c.Difference == nil {
-		return "–"
-	}
-	return c.Difference.text()
 }
 
 func (c Compared) evaluationText(of Measure) string {

@@ -51,7 +51,7 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 }
 
 // Resolve returns the experiment as training writes it to the directory dir: with the checksums of its
-// data and of other files that it refers to. It takes settings that the experiment leaves open from the
+// data and of other files that it refers to, and the epochs to keep sorted. It takes settings that the experiment leaves open from the
 // run in dir. It refuses an experiment that cannot be trained on set.
 func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	if set == nil {
@@ -62,7 +62,7 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 		return nil, err
 	}
 	h := e.Header()
-	h.Fingerprint = set.Fingerprint()
+	h.Fingerprint, h.Keep = set.Fingerprint(), slices.Compact(slices.Sorted(slices.Values(h.Keep)))
 	e = e.WithHeader(h)
 	if of, ok := e.(Resolver); ok {
 		var err error

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
@@ -307,12 +309,47 @@ func TestParts(t *testing.T) {
 	}, nil)
 }
 
+// A part without a checksum may be damaged, so it is not merged.
+func TestPartsWithoutAChecksumAreRefused(t *testing.T) {
+	t.Parallel()
+	parts := runs.Parts{Dir: t.TempDir(), Count: 1, Work: "{}"}
+	do := func(int) ([]runs.Tensor, error) { return []runs.Tensor{{Name: "x", Data: []float32{1}}}, nil }
+	if _, err := parts.Do(t.Context(), runs.Shard{}, do, nil); err != nil {
+		t.Fatal(err)
+	}
+	bare, err := safetensors.Marshal(&safetensors.File{Metadata: map[string]string{"work": "{}"}, Tensors: []runs.Tensor{{Name: "x", Data: []float32{2}}}})
+	path := filepath.Join(parts.Dir, "part-0", "part.safetensors")
+	if err := errors.Join(err, os.WriteFile(path, bare, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = parts.Do(t.Context(), runs.Shard{}, do, nil)
+	wantError(t, err, path, "no checksum", "remove the file and repeat the command")
+}
+
+// A repeated or misplaced epoch to keep leaves no trace in the experiment of the run.
+func TestEpochsToKeepAreSortedOnce(t *testing.T) {
+	t.Parallel()
+	set, dir := overlapping(t), t.TempDir()
+	e := brief(set)
+	e.Epochs, e.Keep = 3, []int{3, 1, 3}
+	mustTrain(t, e, set, dir)
+	there, err := runs.ExperimentIn(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keep := there.Header().Keep; !slices.Equal(keep, []int{1, 3}) {
+		t.Errorf("the run keeps epochs %v, want 1 and 3", keep)
+	}
+}
+
 func TestNamelessDirectoriesAndNoRecorders(t *testing.T) {
 	t.Parallel()
 	set := overlapping(t)
 	_, err := runs.Train(t.Context(), brief(set), set, "")
 	wantError(t, err, "directory is empty")
 	_, err = runs.Open("")
+	wantError(t, err, "directory is empty")
+	_, err = runs.OpenSeeds("")
 	wantError(t, err, "directory is empty")
 	run, err := runs.Train(t.Context(), brief(set), set, t.TempDir(), nil)
 	if err != nil {

@@ -156,62 +156,41 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	}
 	return Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o EvaluationOptions) (Evaluation, error) {
 		start, samples := time.Now(), cmp.Or(o.Samples, 1000)
-		e := estimated{Measures: measures, Split: o.Rows.Name, Drawn: count(samples), Data: o.Rows.Rows, DrawSeed: o.Seed}
-		if e.Drawn != "" {
-			e.Samples = samples
+		of, err := m.Estimate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
+		seconds := time.Since(start).Seconds()
+		about := names.Count(o.Rows.Rows, o.Rows.Name+" row")
+		if drawn := count(samples); drawn != "" {
+			about = fmt.Sprintf("%s, %s, draws of seed %d", drawn, about, o.Seed)
+		} else {
+			samples = 0
 		}
-		var err error
-		e.Estimates, err = m.Estimate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
-		e.Seconds = time.Since(start).Seconds()
-		return e, err
+		return estimated{append(findingsOf(of, measures),
+			Finding{Column: Column{Key: "split"}, Value: o.Rows.Name}, Finding{Column: Column{Key: "samples", Kind: Integer}, Value: samples},
+			Finding{Column: Column{Key: "data", Kind: Integer}, Value: o.Rows.Rows}, Finding{Column: Column{Key: "draw_seed", Label: "seed of draws", Kind: Integer}, Value: o.Seed},
+			Finding{Column: Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, Value: seconds}), fmt.Sprintf("%s, %.1f s", about, seconds)}, err
 	}}, nil
 }
 
+// estimated is the evaluation of a model that is only an Estimator.
 type estimated struct {
-	Estimates
-	Measures      []Measure // measures of the experiment
-	Split         string
-	Drawn         string // the samples in words; "" if there are none, and then Samples is 0
-	Samples, Data int
-	DrawSeed      uint64
-	Seconds       float64
+	Findings
+	about string // the samples, the rows and the time
 }
 
-// estimatedMeasures returns the measures with an estimate, in the experiment's order, followed by
-// any others.
-func (e estimated) estimatedMeasures() []Measure {
-	all := slices.DeleteFunc(slices.Clone(e.Measures), func(m Measure) bool {
-		_, is := e.Estimates[m.Key]
-		return !is
-	})
-	for _, key := range slices.Sorted(maps.Keys(e.Estimates)) {
-		if !slices.ContainsFunc(all, func(m Measure) bool { return m.Key == key }) {
-			all = append(all, Measure{Key: key, Name: key})
+func (e estimated) String() string { return fmt.Sprintf("%v%s\n", e.Findings, e.about) }
+
+// findingsOf returns the estimates of measures in their order, followed by any other estimates.
+func findingsOf(of Estimates, measures []Measure) (all Findings) {
+	measures = slices.Clone(measures)
+	for _, key := range slices.Sorted(maps.Keys(of)) {
+		if !slices.ContainsFunc(measures, func(m Measure) bool { return m.Key == key }) {
+			measures = append(measures, Measure{Key: key, Name: key})
+		}
+	}
+	for _, m := range measures {
+		if x, is := of[m.Key]; is {
+			all = append(all, Finding{Measure: m, Column: Column{Decimals: m.decimals()}, Value: x.Value, SE: x.SE, Text: cmp.Or(m.Name, m.Key), Seeds: m.Key})
 		}
 	}
 	return all
 }
-
-func (e estimated) findings() (all Findings) {
-	for _, m := range e.estimatedMeasures() {
-		of := e.Estimates[m.Key]
-		all = append(all, Finding{Measure: m, Column: Column{Decimals: m.decimals()}, Value: of.Value, SE: of.SE, Text: cmp.Or(m.Name, m.Key), Seeds: m.Key})
-	}
-	return append(all, Finding{Column: Column{Key: "split"}, Value: e.Split}, Finding{Column: Column{Key: "samples", Kind: Integer}, Value: e.Samples},
-		Finding{Column: Column{Key: "data", Kind: Integer}, Value: e.Data}, Finding{Column: Column{Key: "draw_seed", Label: "seed of draws", Kind: Integer}, Value: e.DrawSeed},
-		Finding{Column: Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, Value: e.Seconds})
-}
-
-func (e estimated) String() string {
-	rows := names.Count(e.Data, e.Split+" row")
-	if e.Drawn != "" {
-		rows = fmt.Sprintf("%s, %s, draws of seed %d", e.Drawn, rows, e.DrawSeed)
-	}
-	return fmt.Sprintf("%v%s, %.1f s\n", e.findings(), rows, e.Seconds)
-}
-
-func (e estimated) Table() *Table { return e.findings().Table() }
-
-func (e estimated) MarshalJSON() ([]byte, error) { return e.findings().MarshalJSON() }
-
-func (e estimated) Quantities() []Quantity { return e.findings().Quantities() }

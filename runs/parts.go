@@ -60,6 +60,9 @@ func (p Parts) read(i int) ([]Tensor, error) {
 	}
 	defer r.Close()
 	f, err := safetensors.Read(r, size)
+	if err == nil && !f.Sealed() {
+		err = errNoSeal
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: remove the file and repeat the command to make it again", path, err)
 	}

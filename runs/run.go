@@ -187,10 +187,6 @@ func (r *Run) String() string {
 	return text
 }
 
-// Settings returns the settings of the experiment in TOML notation. The keys of the map are their full
-// names in the experiment's file, such as method.learning_rate.
-func (r *Run) Settings() map[string]string { return settings(r.experiment) }
-
 // Dir returns the directory of the run.
 func (r *Run) Dir() string { return r.dir }
 
@@ -233,7 +229,7 @@ func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 // the history is damaged.
 func (r *Run) Last() Epoch { return r.last }
 
-// Steps returns the records of single steps, or an error if there are none. Each record is an Epoch: its
+// Steps returns the records of single steps, or ErrNoSteps if there are none. Each record is an Epoch: its
 // number is the epoch of the step, and Train holds the measures of the step's minibatch.
 func (r *Run) Steps() (History, error) {
 	h := r.without()
@@ -250,18 +246,13 @@ func (r *Run) Steps() (History, error) {
 		return h, err
 	}
 	if len(h.Epochs) == 0 {
-		return h, fmt.Errorf("the run in %s %w: train it with record_steps, which is %d", r.dir, errNoSteps, r.experiment.Header().RecordSteps)
+		return h, fmt.Errorf("the run in %s %w: train it with record_steps, which is %d", r.dir, ErrNoSteps, r.experiment.Header().RecordSteps)
 	}
 	return h, nil
 }
 
-var errNoSteps = errors.New("has recorded no steps")
-
-// RecordsSteps reports whether training has recorded single steps.
-func (r *Run) RecordsSteps() bool {
-	_, err := r.Steps()
-	return !errors.Is(err, errNoSteps)
-}
+// ErrNoSteps is the error for a run without records of single steps.
+var ErrNoSteps = errors.New("has recorded no steps")
 
 // Finished reports whether training has finished.
 func (r *Run) Finished() bool { return r.position.Finished }

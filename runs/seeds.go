@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -130,22 +129,23 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
 	if err != nil {
 		return err
 	}
-	seeds := map[uint64]bool{} // whether they exist
-	for seed := first; seed <= last.Seed; seed++ {
-		seeds[seed] = false
-	}
+	var seeds, begun []uint64
 	for _, other := range there {
 		seed := other.Header().Seed
 		if err := sameButForSeed(SeedDir(dir, seed), other, e); err != nil {
 			return err
 		}
-		seeds[seed] = true
+		begun = append(begun, seed)
 	}
-	if err := writePlan(dir, seeds); err != nil {
+	for seed := first; seed <= last.Seed; seed++ {
+		seeds = append(seeds, seed)
+	}
+	planned, err := writePlan(dir, slices.Concat(begun, seeds))
+	if err != nil {
 		return err
 	}
-	for _, seed := range slices.Sorted(maps.Keys(seeds)) {
-		if seeds[seed] {
+	for _, seed := range planned {
+		if slices.Contains(begun, seed) {
 			continue
 		}
 		if err := Claim(withSeed(e, seed), set, SeedDir(dir, seed)); err != nil {
@@ -243,6 +243,9 @@ func readSeeds(dir string) ([]Experiment, error) {
 // OpenSeeds opens the runs of the seeds in a directory, finished or not. If dir is the directory of a
 // single run, it opens that run.
 func OpenSeeds(dir string) (*Seeds, error) {
+	if dir == "" {
+		return nil, errNoDirectory
+	}
 	if _, err := os.Stat(filepath.Join(dir, experimentFile)); !errors.Is(err, os.ErrNotExist) {
 		run, err := Open(dir)
 		if err != nil {
@@ -350,12 +353,12 @@ func readPlan(dir string) ([]uint64, error) {
 	return p.Seeds, nil
 }
 
-// writePlan adds the keys of seeds to the plan of a directory, and the seeds already planned to the map.
-func writePlan(dir string, seeds map[uint64]bool) error {
-	var all []uint64
-	return planIn(dir, "seeds", planFile, func() (planned bool, err error) {
-		all, planned, err = addPlanned(dir, seeds)
-		return planned, err
+// writePlan adds seeds to the plan of a directory, and returns all planned seeds, sorted.
+func writePlan(dir string, seeds []uint64) (all []uint64, err error) {
+	err = planIn(dir, "seeds", planFile, func() (planned bool, err error) {
+		there, err := readPlan(dir)
+		all = slices.Compact(slices.Sorted(slices.Values(slices.Concat(there, seeds))))
+		return slices.Equal(all, there), err
 	}, func(held *file.Held) error {
 		line, err := marshalSealed(seedPlan{all}, "")
 		if err != nil {
@@ -363,6 +366,7 @@ func writePlan(dir string, seeds map[uint64]bool) error {
 		}
 		return notWritten(dir, held.WriteAside(planFile, line))
 	})
+	return all, err
 }
 
 // planIn locks a directory and calls write, which writes the file plan and gives the remedy of its errors, as
@@ -425,20 +429,4 @@ func holdSoon(dir string) (*file.Held, error) {
 			return held, err
 		}
 	}
-}
-
-// addPlanned adds the seeds already planned in a directory to the map, with the value false. It returns
-// all seeds, sorted, and reports whether the plan already includes them.
-func addPlanned(dir string, seeds map[uint64]bool) (all []uint64, planned bool, err error) {
-	there, err := readPlan(dir)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, seed := range there {
-		if !seeds[seed] {
-			seeds[seed] = false
-		}
-	}
-	all = slices.Sorted(maps.Keys(seeds))
-	return all, slices.Equal(all, there), nil
 }

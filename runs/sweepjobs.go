@@ -151,16 +151,13 @@ func (s *Sweep) Claim(dir string) error {
 		}
 		return false, nil
 	}, func(held *file.Held) error {
-		seeds := map[string]map[uint64]bool{} // by the directory of a setting
+		seeds := map[string][]uint64{} // by the directory of a setting
 		for _, j := range jobs {
 			of := filepath.Dir(j.Dir)
-			if seeds[of] == nil {
-				seeds[of] = map[uint64]bool{}
-			}
-			seeds[of][j.Seed] = false
+			seeds[of] = append(seeds[of], j.Seed)
 		}
 		for of, planned := range seeds {
-			if err := writePlan(of, planned); err != nil {
+			if _, err := writePlan(of, planned); err != nil {
 				return err
 			}
 		}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -108,7 +106,7 @@ func profiled(path string, work func() error) error {
 	}
 	err := work()
 	pprof.StopCPUProfile()
-	return errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o777), file.WriteAside(path, profile.Bytes()))
+	return errors.Join(err, writeFile(path, profile.Bytes()))
 }
 
 func newBenchEval() *cobra.Command {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,7 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
-	f.Var(&rowsOrFile{&x.rows, &x.file}, "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE")
+	f.Var(rowsOrFile(&x.rows, &x.file), "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE")
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
 	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
 }
@@ -346,12 +347,12 @@ func seedText(run *runs.Run) string {
 
 func checkpointFlag(f *pflag.FlagSet, which *string) {
 	*which = "last"
-	f.Var(&word{which, "checkpoint", func(text string) error {
+	f.Var(word(which, "checkpoint", func(text string) error {
 		if epoch, err := strconv.Atoi(text); text != "last" && text != "best" && (err != nil || epoch < 1) {
 			return errors.New("use last, best, or the number of an epoch")
 		}
 		return nil
-	}}, "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps")
+	}), "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps")
 }
 
 func splitFlag(f *pflag.FlagSet, split *string, usage string) {
@@ -363,37 +364,23 @@ func pick(set *dataset.Set, name string) dataset.Split {
 	return rows
 }
 
-// rowsOrFile is the value of --rows: a number of rows, or a file of rows.
-type rowsOrFile struct {
-	n    *int
-	file *string
-}
-
-func (r *rowsOrFile) String() string {
-	switch {
-	case r.n == nil:
-		return ""
-	case *r.file != "":
-		return *r.file
-	}
-	return strconv.Itoa(*r.n)
-}
-
-func (r *rowsOrFile) Type() string { return "N" }
-
-func (r *rowsOrFile) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	switch {
-	case err == nil && n < 0:
-		return errors.New("give at least 0, or a file of rows")
-	case err == nil:
-		*r.n, *r.file = n, ""
-	case text == "":
-		return errors.New("give a number of rows, or a file of rows")
-	default:
-		*r.n, *r.file = 0, text
-	}
-	return nil
+// rowsOrFile returns the value of --rows: a number of rows, or a file of rows.
+func rowsOrFile(rows *int, file *string) *value {
+	show := func() string { return cmp.Or(*file, strconv.Itoa(*rows)) }
+	return &value{show, "N", func(text string) error {
+		n, err := strconv.Atoi(text)
+		switch {
+		case err == nil && n < 0:
+			return errors.New("give at least 0, or a file of rows")
+		case err == nil:
+			*rows, *file = n, ""
+		case text == "":
+			return errors.New("give a number of rows, or a file of rows")
+		default:
+			*rows, *file = 0, text
+		}
+		return nil
+	}}
 }
 
 func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {

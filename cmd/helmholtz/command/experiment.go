@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
@@ -18,46 +19,11 @@ import (
 )
 
 type experimentFlags struct {
-	config string
-	start  runs.Source
+	config  string
+	measure []string
+	start   runs.Source
 	// values holds first the flags' defaults and then their values.
 	values hm.Experiment
-}
-
-// measurements is the value of a flag that adds a measurement each time it is given.
-type measurements struct{ all *[]hm.Measurement }
-
-func (m *measurements) String() string { return strings.Join(m.GetSlice(), " ") }
-
-func (m *measurements) Type() string { return "measurement" }
-
-func (m *measurements) Set(text string) error {
-	one, err := hm.ParseMeasurement(text)
-	if err == nil {
-		*m.all = append(*m.all, one)
-	}
-	return err
-}
-
-// GetSlice, Replace and Append implement pflag.SliceValue.
-func (m *measurements) GetSlice() []string {
-	var texts []string
-	for _, one := range *m.all {
-		texts = append(texts, one.String())
-	}
-	return texts
-}
-
-func (m *measurements) Append(text string) error { return m.Set(text) }
-
-func (m *measurements) Replace(texts []string) error {
-	*m.all = nil
-	for _, text := range texts {
-		if err := m.Set(text); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
@@ -74,7 +40,7 @@ func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
 		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data unless --config or --dataset names other data")
 		namesRun(f, "from")
 		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
-		f.Var(&measurements{&e.Measurements}, "measure", "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated")
+		f.StringArrayVar(&x.measure, "measure", nil, "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated")
 	})
 	dataFlags(f, &e.Dataset)
 	inGroup(f, "data", func(f *pflag.FlagSet) {
@@ -90,7 +56,15 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	inGroup(f, "data", func(f *pflag.FlagSet) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		readingFlags(f, data)
-		f.Var(&number{value: new(int), given: &data.Validation}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
+		validation := 0
+		show := func() string { return strconv.Itoa(validation) }
+		f.Var(&value{show, "int", func(text string) error {
+			n, err := wholeNumber(text, 0, false)
+			if err == nil {
+				validation, data.Validation = n, &n
+			}
+			return err
+		}}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn from the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` that selects the rows for validation and the rows kept")
 	})
@@ -164,7 +138,7 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 	if err != nil {
 		return e, misuse(c, "%w", err)
 	}
-	if err := handOn(c, given, c.Flags()); err != nil {
+	if err := x.handOn(c, given); err != nil {
 		return e, err
 	}
 	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
@@ -183,6 +157,22 @@ func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err err
 		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
 	}
 	return x.values, nil
+}
+
+// handOn copies the values of given flags, as givenFlags returns them, to the experiment.
+func (x *experimentFlags) handOn(c *cobra.Command, given map[string][]string) error {
+	if err := handOn(c, given, c.Flags()); err != nil || len(x.measure) == 0 {
+		return err
+	}
+	x.values.Measurements = nil
+	for _, text := range x.measure {
+		one, err := hm.ParseMeasurement(text)
+		if err != nil {
+			return misuse(c, "--measure=%s: %w", text, err)
+		}
+		x.values.Measurements = append(x.values.Measurements, one)
+	}
+	return nil
 }
 
 // settleData clears the fingerprint if the data differs from the data in the file of --config. It

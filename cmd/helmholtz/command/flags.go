@@ -83,78 +83,76 @@ func annotate(f *pflag.Flag, name string, words ...string) {
 	f.Annotations[name] = words
 }
 
-// number is the value of a flag for a whole number with a minimum. An optional number may also be 0,
-// which omits something.
-type number struct {
-	value    *int
-	least    int
-	optional bool
-	given    **int // also set to the number once the flag is given; may be nil
+// value is the value of a flag that functions show and set.
+type value struct {
+	show func() string
+	kind string // the type in help
+	set  func(text string) error
 }
 
-func numberFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
-	*value = normal
-	f.Var(&number{value: value, least: least}, name, usage)
+func (v *value) String() string { return v.show() }
+
+func (v *value) Type() string { return v.kind }
+
+func (v *value) Set(text string) error { return v.set(text) }
+
+// numberFlag adds a flag for a whole number with a minimum.
+func numberFlag(f *pflag.FlagSet, n *int, name string, normal, least int, usage string) {
+	addNumber(f, n, name, normal, least, false, usage)
 }
 
-// optionalFlag adds a flag for a whole number with a minimum, or 0.
-func optionalFlag(f *pflag.FlagSet, value *int, name string, normal, least int, usage string) {
-	*value = normal
-	f.Var(&number{value: value, least: least, optional: true}, name, usage)
+// optionalFlag adds a flag for a whole number with a minimum, or 0, which omits something.
+func optionalFlag(f *pflag.FlagSet, n *int, name string, normal, least int, usage string) {
+	addNumber(f, n, name, normal, least, true, usage)
 }
 
-func (n *number) String() string { return strconv.Itoa(*n.value) }
+func addNumber(f *pflag.FlagSet, n *int, name string, normal, least int, optional bool, usage string) {
+	*n = normal
+	f.Var(&value{func() string { return strconv.Itoa(*n) }, "int", func(text string) error {
+		v, err := wholeNumber(text, least, optional)
+		if err == nil {
+			*n = v
+		}
+		return err
+	}}, name, usage)
+}
 
-func (n *number) Type() string { return "int" }
-
-func (n *number) Set(text string) error {
-	v, err := strconv.Atoi(text)
+func wholeNumber(text string, least int, optional bool) (int, error) {
+	n, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		return errors.New("give a whole number")
-	case v < n.least && n.optional && v != 0:
-		return fmt.Errorf("give at least %d, or 0 to omit it", n.least)
-	case v < n.least && !n.optional:
-		return fmt.Errorf("give at least %d", n.least)
+		return 0, errors.New("give a whole number")
+	case n < least && optional && n != 0:
+		return 0, fmt.Errorf("give at least %d, or 0 to omit it", least)
+	case n < least && !optional:
+		return 0, fmt.Errorf("give at least %d", least)
 	}
-	*n.value = v
-	if n.given != nil {
-		*n.given = &v
-	}
-	return nil
+	return n, nil
 }
 
-// word is the value of a flag that is a text with restrictions.
-type word struct {
-	value  *string
-	kind   string // the type in help
-	refuse func(text string) error
-}
-
-func (w *word) String() string { return *w.value }
-
-func (w *word) Type() string { return w.kind }
-
-func (w *word) Set(text string) error {
-	err := w.refuse(text)
-	if err == nil {
-		*w.value = text
-	}
-	return err
-}
-
-func choice(value *string, words ...string) *word {
-	return &word{value, "string", func(text string) error {
-		if !slices.Contains(words, text) {
-			return fmt.Errorf("use %s%s", strings.Join(words, ", "), names.Meant(text, words...))
+// word returns the value of a flag for a text, except texts for which refuse returns an error.
+func word(text *string, kind string, refuse func(text string) error) *value {
+	return &value{func() string { return *text }, kind, func(given string) error {
+		err := refuse(given)
+		if err == nil {
+			*text = given
 		}
-		return nil
+		return err
 	}}
 }
 
-func choiceFlag(f *pflag.FlagSet, value *string, name, usage string, words ...string) {
-	*value = words[0]
-	f.Var(choice(value, words...), name, usage)
+func choice(text *string, words ...string) *value {
+	return word(text, "string", func(given string) error {
+		if !slices.Contains(words, given) {
+			return fmt.Errorf("use %s%s", strings.Join(words, ", "), names.Meant(given, words...))
+		}
+		return nil
+	})
+}
+
+func choiceFlag(f *pflag.FlagSet, text *string, name, usage string, words ...string) {
+	*text = words[0]
+	f.Var(choice(text, words...), name, usage)
 	takes(f, name, words...)
 }
 
@@ -164,12 +162,12 @@ var formats = []string{"png", "svg", "pdf"}
 // fileFlag adds a flag for a file whose extension decides its format.
 func fileFlag(f *pflag.FlagSet, path *string, name, normal, usage string, endings ...string) {
 	*path = normal
-	f.Var(&word{path, "string", func(path string) error {
+	f.Var(word(path, "string", func(path string) error {
 		if !slices.Contains(endings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))) {
 			return fmt.Errorf("use a name that ends in .%s", strings.Join(endings, ", ."))
 		}
 		return nil
-	}}, name, usage)
+	}), name, usage)
 }
 
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
@@ -209,38 +207,33 @@ func (n wholeNumbers) Set(written string) error {
 	return n.Value.Set(written)
 }
 
-// list is the value of a flag that is a list of texts, separated by commas.
-type list struct{ values reflect.Value } // a slice whose elements are written as in TOML
-
-func listFlag(f *pflag.FlagSet, values any, name, usage string) {
-	f.Var(&list{reflect.ValueOf(values).Elem()}, name, usage)
-}
-
-func (l *list) String() string {
-	var words []string
-	for i := range l.values.Len() {
-		text, err := l.values.Index(i).Addr().Interface().(text).MarshalText()
-		if err != nil {
-			panic(err) // it was parsed from a text
+// listFlag adds a flag for a list of texts, separated by commas. It points to a slice whose elements are written as
+// in TOML.
+func listFlag(f *pflag.FlagSet, list any, name, usage string) {
+	all := reflect.ValueOf(list).Elem()
+	show := func() string {
+		var words []string
+		for i := range all.Len() {
+			text, err := all.Index(i).Addr().Interface().(text).MarshalText()
+			if err != nil {
+				panic(err) // it was parsed from a text
+			}
+			words = append(words, string(text))
 		}
-		words = append(words, string(text))
+		return strings.Join(words, ",")
 	}
-	return strings.Join(words, ",")
-}
-
-func (l *list) Type() string { return "list" }
-
-func (l *list) Set(written string) error {
-	values := reflect.MakeSlice(l.values.Type(), 0, 0)
-	for word := range strings.SplitSeq(written, ",") {
-		v := reflect.New(values.Type().Elem())
-		if err := v.Interface().(text).UnmarshalText([]byte(word)); err != nil {
-			return err
+	f.Var(&value{show, "list", func(written string) error {
+		given := reflect.MakeSlice(all.Type(), 0, 0)
+		for word := range strings.SplitSeq(written, ",") {
+			v := reflect.New(all.Type().Elem())
+			if err := v.Interface().(text).UnmarshalText([]byte(word)); err != nil {
+				return err
+			}
+			given = reflect.Append(given, v.Elem())
 		}
-		values = reflect.Append(values, v.Elem())
-	}
-	l.values.Set(values)
-	return nil
+		all.Set(given)
+		return nil
+	}}, name, usage)
 }
 
 // computing adds the backend flag to a command, and checks before the command runs that the backend

@@ -55,7 +55,7 @@ func refuseMissing(c *cobra.Command, required ...string) error {
 }
 
 // refuseRepeated refuses a flag that is given twice, because pflag would join the values of a list, and use
-// only the last value of any other flag. Measurements and string arrays may be repeated. It ignores unknown
+// only the last value of any other flag. String arrays may be repeated. It ignores unknown
 // and invalid flags, which pflag itself reports later.
 func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	c, args, failure := root.Find(args)
@@ -66,7 +66,7 @@ func refuseRepeated(root *cobra.Command, args []string) (err error) {
 	given := map[*pflag.Flag]string{}
 	_ = c.Flags().ParseAll(args, func(f *pflag.Flag, value string) error {
 		first, twice := given[f]
-		if repeatable := f.Value.Type() == "measurement" || f.Value.Type() == "stringArray"; twice && !repeatable && err == nil {
+		if twice && f.Value.Type() != "stringArray" && err == nil {
 			remedy := "give it once"
 			if _, isList := f.Value.(pflag.SliceValue); isList {
 				remedy = fmt.Sprintf("give one list, such as --%s %s,%s", f.Name, first, value)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -76,10 +75,7 @@ variable. The command refuses an experiment that train would refuse.`,
 			return misuse(c, "%w", err)
 		}
 		e.Dataset = besideFile(e.Dataset, path)
-		if err := file.MkdirAll(filepath.Dir(path)); err != nil {
-			return err
-		}
-		if err := file.WriteAside(path, commented(path, e, set, c.Flags())); err != nil {
+		if err := writeFile(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
 		if notice := cmp.Or(set.Notice(), set.ScaleNotice()); notice != "" {
@@ -130,7 +126,7 @@ func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Expe
 	given := givenFlags(c.Flags())
 	machine, method := hm.Suggested(set)
 	x.values = method.Experiment(machine, set)
-	err := handOn(c, given, c.Flags())
+	err := x.handOn(c, given)
 	x.values.Dataset = set.Spec()
 	switch m := &x.values.Machine; {
 	case c.Flags().Changed("units"):

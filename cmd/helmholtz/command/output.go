@@ -106,6 +106,14 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
+// writeFile writes an output file, and creates its folder if that is missing.
+func writeFile(path string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return file.WriteAside(path, b)
+}
+
 // newFraction returns a function that draws the fraction of work done, or nil if w is not a
 // terminal.
 func newFraction(w io.Writer, what string) func(float64) {

@@ -121,6 +121,39 @@ func TestDividedCharactersAreWhole(t *testing.T) {
 	}
 }
 
+// A table and a page may go into folders that do not exist yet.
+func TestFilesInNewFolders(t *testing.T) {
+	dir := t.TempDir()
+	trained, results := filepath.Join(dir, "run"), filepath.Join(dir, "results")
+	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--algorithm", "rws", "--layers", "3", "--epochs", "1", "--out", trained)
+	if err := os.Mkdir(results, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, args := range map[string][]string{
+		"draws.csv": {"sample", trained, "--n", "2"},
+		"table.csv": {"history", trained},
+		"page.md":   {"reproduce", "report", "--results", results},
+	} {
+		path, flag := filepath.Join(dir, "new "+file, "folder", file), "--out"
+		if args[0] == "history" {
+			flag = "--table"
+		}
+		succeed(t, append(args, flag, path)...)
+		if text, err := os.ReadFile(path); err != nil || len(text) == 0 {
+			t.Errorf("%s wrote %d bytes (%v)", args[0], len(text), err)
+		}
+	}
+}
+
+// A page that cannot be written is refused before the pages beside it are written.
+func TestPagesAreWrittenTogether(t *testing.T) {
+	dir := t.TempDir()
+	code, _, says := helmholtz(t, t.Context(), "reproduce", "report", "--results", dir, "--out", dir)
+	if written, err := os.ReadDir(dir); code != exitUsage || !strings.Contains(says, "--out "+dir) || len(written) > 0 || err != nil {
+		t.Errorf("the command ends with %d and leaves %d files (%v): %s", code, len(written), err, says)
+	}
+}
+
 // The name of a directory cannot become a line of a job.
 func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
 	t.Chdir(t.TempDir())

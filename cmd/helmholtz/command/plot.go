@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -196,10 +197,10 @@ func drawRecorded(run *runs.Run, save func(*plotting.Figure, string) error) erro
 			return err
 		}
 	}
-	if !run.RecordsSteps() {
+	steps, err := run.Steps()
+	if errors.Is(err, runs.ErrNoSteps) {
 		return nil
 	}
-	steps, err := run.Steps()
 	if err != nil {
 		return err
 	}

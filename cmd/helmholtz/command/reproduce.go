@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
@@ -122,8 +121,8 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	if err != nil {
 		return err
 	}
+	w := c.ErrOrStderr()
 	if backend != "cpu" {
-		w := &shared{w: c.ErrOrStderr()}
 		all, err := newTrainings(jobs, w)
 		if err != nil {
 			return err
@@ -154,7 +153,6 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 			return err
 		}
 	}
-	w := c.ErrOrStderr()
 	all, err := newTrainings(jobs, w)
 	if err != nil {
 		return err
@@ -349,6 +347,9 @@ the same pages.`,
 		if err := firstOf(err, failure); err != nil {
 			return err
 		}
+		if err := refuseUnwritable(c, "out", out); err != nil {
+			return err
+		}
 		if info, err := os.Stat(x.resultsDir()); err != nil || !info.IsDir() {
 			return misuse(c, "%s is not a folder: name the folder of the findings with --results, or the folder of the runs with --dir", x.resultsDir())
 		}
@@ -369,11 +370,11 @@ the same pages.`,
 			return err
 		}
 		for name, text := range pages.Beside {
-			if err := file.WriteAside(filepath.Join(x.resultsDir(), name), text); err != nil {
+			if err := writeFile(filepath.Join(x.resultsDir(), name), text); err != nil {
 				return err
 			}
 		}
-		return file.WriteAside(out, pages.First)
+		return writeFile(out, pages.First)
 	}
 	return c
 }

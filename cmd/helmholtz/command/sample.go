@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -131,7 +130,7 @@ before the expected values are drawn.`,
 				if err := composer.WriteMIDI(&b, sheets[0]); err != nil {
 					return err
 				}
-				if err := savedAt(c, path, file.WriteAside(path, b.Bytes())); err != nil {
+				if err := savedAt(c, path, writeFile(path, b.Bytes())); err != nil {
 					return err
 				}
 			}
@@ -140,7 +139,7 @@ before the expected values are drawn.`,
 				if err := set.WriteCSV(&text, sheets[0]); err != nil {
 					return err
 				}
-				return savedAt(c, out, file.WriteAside(out, text.Bytes()))
+				return savedAt(c, out, writeFile(out, text.Bytes()))
 			}
 			figure := plotting.Drawn(d, sheets)
 			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {

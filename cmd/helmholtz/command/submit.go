@@ -16,7 +16,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -226,11 +225,8 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 	if err := to.job.Execute(&b, x); err != nil {
 		return err
 	}
-	if err := file.MkdirAll(dir); err != nil {
-		return err
-	}
 	path := filepath.Join(dir, to.file)
-	if err := file.WriteAside(path, b.Bytes()); err != nil {
+	if err := writeFile(path, b.Bytes()); err != nil {
 		return err
 	}
 	w := c.OutOrStdout()

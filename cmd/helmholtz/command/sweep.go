@@ -345,7 +345,7 @@ and exit code 75, which asks for a restart.`,
 			}
 			n = max(1, min(states[runs.Waiting]+states[runs.Interrupted], usual.n))
 		}
-		w := &shared{w: c.ErrOrStderr()}
+		w := c.ErrOrStderr()
 		train := func(ctx context.Context) error {
 			whole := wholeSweep{Recorder: runs.Quiet, w: w, states: func() (map[runs.State]int, error) { return statesOf(s, dir, share) }, begun: time.Now()}
 			_, err := s.Train(ctx, dir, share, func(j runs.Job) []runs.Recorder { // one run after the other
@@ -509,11 +509,10 @@ func (w workers) run(ctx context.Context, c *cobra.Command, command []string, tr
 	}
 	args := append(command, "--workers", "1", "--"+workerFlag)
 	cores := max(1, runtime.GOMAXPROCS(0)/w.n)
-	out := &shared{w: c.ErrOrStderr()}
 	for i := range failures {
 		worker := exec.CommandContext(ctx, program, args...)
 		worker.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", cores))
-		worker.Stderr = out
+		worker.Stderr = c.ErrOrStderr()  // which keeps writes apart
 		input, err := worker.StdinPipe() // its end stops a worker, also if this program is killed
 		if err != nil {
 			return err
@@ -550,17 +549,6 @@ func (p *prefixed) Write(b []byte) (int, error) {
 			return 0, err
 		}
 	}
-}
-
-type shared struct {
-	sync.Mutex
-	w io.Writer
-}
-
-func (s *shared) Write(b []byte) (int, error) {
-	s.Lock()
-	defer s.Unlock()
-	return s.w.Write(b)
 }
 
 func newSweepStatus() *cobra.Command {
@@ -630,9 +618,6 @@ settings have no mean.`,
 		nameFailures(c.ErrOrStderr(), report)
 		report = report.ByBest()
 		if err := tables.give(report.Table()); err != nil || figures == "" {
-			return err
-		}
-		if err := os.MkdirAll(figures, 0o777); err != nil {
 			return err
 		}
 		drawn := false

@@ -2,14 +2,11 @@ package command
 
 import (
 	"bytes"
-	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	_ "github.com/helmholtz-go/helmholtz/dataset/parquet" // which adds the format to data
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 	_ "github.com/helmholtz-go/helmholtz/runs/parquet" // the format parquet
 	"github.com/spf13/cobra"
@@ -95,8 +92,5 @@ func (t *tableFlags) save(table *runs.Table) error {
 	if err := table.Write(&b, t.format); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(t.path), 0o777); err != nil {
-		return fmt.Errorf("--table %s: %w", t.path, err)
-	}
-	return file.WriteAside(t.path, b.Bytes())
+	return writeFile(t.path, b.Bytes())
 }

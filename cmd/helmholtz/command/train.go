@@ -264,12 +264,12 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 // recordersOf returns the recorders of a training command, and a function to call when training has
 // ended.
 func recordersOf(c *cobra.Command) (recorders []runs.Recorder, ended func()) {
-	printer := runs.Printer(c.ErrOrStderr())
-	if wanted, _ := c.Flags().GetBool(tensorBoard); !wanted { // a flag of training commands
-		return []runs.Recorder{printer}, func() {}
-	}
 	events := runs.TensorBoard()
-	return []runs.Recorder{printer, events}, func() {
+	recorders = []runs.Recorder{runs.Printer(c.ErrOrStderr())}
+	if wanted, _ := c.Flags().GetBool(tensorBoard); wanted { // a flag of training commands
+		recorders = append(recorders, events)
+	}
+	return recorders, func() {
 		if err := events.Err(); err != nil {
 			fmt.Fprintln(c.ErrOrStderr(), err)
 		}
