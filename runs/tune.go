@@ -92,6 +92,9 @@ func UsualAxes(e Experiment) (axes []Axis) {
 // Rungs returns the rungs of the tuning, and reports whether candidates continue their runs from one
 // rung to the next.
 func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
+	if t.Sweep == nil {
+		return nil, false, errors.New("the tuning has no Sweep: set it to the settings to choose from")
+	}
 	candidates, err := t.Sweep.Settings()
 	if err != nil {
 		return nil, false, err

@@ -179,6 +179,9 @@ func TestTuningsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: the error is %v, want %q", name, err, c.says)
 		}
 	}
+	if err := (&runs.Tuning{Budget: 30}).Check(); err == nil || !strings.Contains(err.Error(), "no Sweep") {
+		t.Errorf("without a sweep the error is %v", err)
+	}
 }
 
 // A candidate that fails does not move up, even if the next rung has room for it and trains new runs.
