@@ -462,11 +462,10 @@ func rising(j *judgement, distances [][]float64, _ float64) {
 	}
 }
 
-// besideShare asks whether the mean distance below a layer is more than a share of the distance between
-// independent dreams, or less with sign −1.
-func besideShare(layer int, sign, share float64) askDistances {
+// besideIndependent asks whether the mean distance below a layer, over the distance between independent dreams,
+// is on the required side of a limit.
+func besideIndependent(layer int, side func(reproduce.Quantity, float64) reproduce.Quantity, limit float64) askDistances {
 	return func(j *judgement, distances [][]float64, apart float64) {
-		of := mean(distances[layer-1]) / apart
-		j.add(exact(sign*(of-share), "", "below layer %d, share of that less %g, times %g", layer, share, sign).Over(0))
+		j.add(side(exact(mean(distances[layer-1])/apart, "", "below layer %d, over independent dreams", layer), limit))
 	}
 }

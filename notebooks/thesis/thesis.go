@@ -67,8 +67,8 @@ var (
 		"bihm/text3.6.2": by(makeText362, append([]plan{bihmTuned}, withoutLayers()...)...),
 		"bihm/text3.7.1": by(makeText371, bihmTuned),
 		"bihm/fig4.1":    by(makeDescent(5, 8, (*work).judge, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
-		"bihm/fig4.2":    by(makeDescent(9, 12, (*work).judgeFull, "Deep layers know little of the digit.", besideShare(9, 1, 0.8)), bihmTuned),
-		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideShare(2, -1, 0.5)), bihmTuned), // below the first layer a dream stays as it was
+		"bihm/fig4.2":    by(makeDescent(9, 12, (*work).judgeFull, "Deep layers know little of the digit.", besideIndependent(9, reproduce.Quantity.Over, 0.8)), bihmTuned),
+		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideIndependent(2, reproduce.Quantity.Under, 0.5)), bihmTuned), // below the first layer a dream stays as it was
 		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
 
 		"boltzmann/rbm":         by(makeRBM, rbm),
