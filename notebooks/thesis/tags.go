@@ -23,7 +23,7 @@ import (
 // training of its layers. flat describes a restricted machine with the same number of hidden units in one
 // layer.
 var (
-	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", 50, boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.003),
+	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", 50, boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.0003),
 		func(small bool) boltzmann.Machine {
 			if small {
 				return boltzmann.New(dataset.Shape{}).Hidden(20, 10).Beside(len(dataset.GlyphTags), 5)
