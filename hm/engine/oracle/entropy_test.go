@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Under the distributions of the networks themselves, local entropies must add up to the joint
@@ -27,7 +25,7 @@ func TestLocalEntropiesAddUp(t *testing.T) {
 			return h
 		})
 		wantAllClose(t, "entropies", []float64{
-			m.localEntropy(m.Generative, m.Model()), m.localEntropy(m.Recognition, m.Wake(data, Uniform)),
+			m.LocalEntropy(m.Generative, m.Model()), m.LocalEntropy(m.Recognition, m.Wake(data, Uniform)),
 		}, []float64{p, q}, 1e-12)
 	})
 }
@@ -44,7 +42,7 @@ func TestLocalEntropyGradient(t *testing.T) {
 			units []Unit
 			held  Measure
 		}{"p": {m.Generative, fixed.Model()}, "q": {m.Recognition, fixed.Wake(data, Uniform)}} {
-			entropy := func() float64 { return m.localEntropy(c.units, c.held) }
+			entropy := func() float64 { return m.LocalEntropy(c.units, c.held) }
 			wantAllClose(t, "∂H of "+name, m.LocalEntropyGradient(c.units, c.held), slope(m, 0, len(m.Flat), entropy), 1e-8)
 		}
 	})
@@ -68,19 +66,4 @@ func TestEntropyIsWeightDecayInTheFisherMetric(t *testing.T) {
 		}
 		wantAllClose(t, "∂H", m.LocalEntropyGradient(m.Generative, m.Model()), want, 1e-12)
 	})
-}
-
-// localEntropy returns the mean, under a measure, of the sum of the conditional entropies
-// H(unit|parents) of units, in nats. Under the distribution of the units themselves it is their
-// joint entropy (Várady 2025, 6.17, with the sign of an entropy).
-func (n *Networks) localEntropy(units []Unit, m Measure) float64 {
-	sum := 0.0
-	for v, weight := range n.valuesIn(m) {
-		for _, u := range units {
-			_, _, a := n.Outputs(u, v)
-			on := statistics.Sigmoid(a)
-			sum -= weight * (on*logBernoulli(true, a) + (1-on)*logBernoulli(false, a))
-		}
-	}
-	return sum
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +41,7 @@ func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]boo
 				rng := newRand(2)
 				var data [][]bool
 				for range 4 {
-					data = append(data, m.dream(rng)[0])
+					data = append(data, m.Dream(rng)[0])
 				}
 				test(t, m, append(data, data[0]))
 			})
@@ -191,12 +190,12 @@ func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn S
 	for _, x := range data {
 		var datum []State
 		for range samples {
-			datum = append(datum, n.recognize(x, rng))
+			datum = append(datum, n.Recognize(x, rng))
 		}
 		drawn.Wake = append(drawn.Wake, datum)
 	}
 	for range dreams {
-		drawn.Dreams = append(drawn.Dreams, n.dream(rng))
+		drawn.Dreams = append(drawn.Dreams, n.Dream(rng))
 	}
 	return drawn
 }
@@ -240,40 +239,4 @@ func TestStatesOfAnotherShapePanic(t *testing.T) {
 		}
 	}()
 	n.LogJoint(State{make([]bool, 3), make([]bool, 3)})
-}
-
-// recognize draws a state h ~ q(h|x).
-func (n *Networks) recognize(x []bool, rng *rand.Rand) State {
-	s := n.blank()
-	copy(s[0], x)
-	v := n.valuesOf(s)
-	for _, u := range n.Recognition {
-		n.draw(u, v, rng)
-	}
-	return Bits(v)
-}
-
-// draw draws a unit or, if u is its first unit, a categorical variable, given its parents.
-func (n *Networks) draw(u Unit, v Values, rng *rand.Rand) {
-	if u.Index != u.first {
-		return
-	}
-	units, left := u.ofVariable(), rng.Float64()
-	for k, unit := range units {
-		left -= n.On(unit, v)
-		last := u.Kind == engine.Categorical && !u.variable.Rest && k == len(units)-1
-		if left < 0 || last {
-			v[unit.Layer][unit.Index] = 1
-			return
-		}
-	}
-}
-
-// dream draws a state x, h ~ p(x,h), from the prior downward.
-func (n *Networks) dream(rng *rand.Rand) State {
-	v := n.valuesOf(n.blank())
-	for _, u := range slices.Backward(n.Generative) {
-		n.draw(u, v, rng)
-	}
-	return Bits(v)
 }
