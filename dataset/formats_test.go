@@ -137,6 +137,8 @@ func TestHeadersThatBeginLikeOtherFormats(t *testing.T) {
 		_, err := Spec{Name: written(t, "rows.csv", start)}.Open()
 		wantError(t, err, says)
 	}
+	_, err := Spec{Name: written(t, "rows.csv", "1")}.Open() // has no zero bytes, as UTF-16 has
+	wantError(t, err, "1 row is too few")
 }
 
 // The words of its name tell to which part an array of an archive belongs, and whether it has labels. Arrays that

@@ -247,16 +247,12 @@ func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 // to 1. A model can be trained on such rows, but they are seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
-	if t.Rows < 2 {
-		return ""
-	}
-	same, constant, first := 0, 0, t.Floats(0)[0]
-	for i := range t.Rows {
-		row := t.Floats(i)[0]
-		if slices.Equal(row, first) {
+	same, constant, n := 0, 0, t.Shape.Units()
+	for row := 0; row < t.Rows*n; row += n {
+		if every(n, func(j int) bool { return t.At(row+j) == t.At(j) }) {
 			same++
 		}
-		if slices.Min(row) == slices.Max(row) {
+		if every(n, func(j int) bool { return t.At(row+j) == t.At(row) }) {
 			constant++
 		}
 	}
@@ -272,9 +268,11 @@ func (s *Set) Notice() string {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
 	}
 	switch {
+	case t.Rows < 2:
+		return ""
 	case same == t.Rows:
 		return fmt.Sprintf("all %d training rows of %s are the same: check that this is the file you mean", t.Rows, s.Name())
-	case 2*constant > t.Rows && len(first) >= 8: // shorter rows often have one value throughout
+	case 2*constant > t.Rows && n >= 8: // shorter rows often have one value throughout
 		return fmt.Sprintf("%d of %d training rows of %s have one value throughout: check the scale of the values, and that rows and columns are not exchanged", constant, t.Rows, s.Name())
 	case single != nil:
 		return fmt.Sprintf("%s of %s with a single range, whose unit is always on (%s): divide the numbers into more ranges or categories, such as columns = %q or %q (--columns), or leave a constant column out with %q",
@@ -349,6 +347,16 @@ func (s *Set) constant() string {
 		}
 	}
 	return ""
+}
+
+// every reports whether all numbers below n satisfy a condition.
+func every(n int, satisfies func(int) bool) bool {
+	for i := range n {
+		if !satisfies(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // Name returns the name or the path by which the set was opened.

@@ -312,6 +312,11 @@ func (t *table) isHeader(first []string) (is, doubt bool) {
 		return h.text == strconv.Itoa(h.place) || indexed && h.text == strconv.Itoa(h.place-1)
 	}
 	pair := slices.Equal(first, []string{"0", "1"})
+	numbered := false
+	for i := range first {
+		_, is := t.kinds[strconv.Itoa(i+1)]
+		numbered = numbered || is
+	}
 	switch {
 	// 0, 1, 2 and so on, as pandas counts columns
 	case every(counted) && (len(first) > 2 || indexed && (t.columns[0].numbers == nil || areIndices(t.columns[0].numbers))):
@@ -326,10 +331,7 @@ func (t *table) isHeader(first []string) (is, doubt bool) {
 	case some(func(h heading) bool { return h.isName() && h.numbers != nil && t.hasNumbers(h.fields) }) && every(heading.isNameOrWhole):
 		return true, false
 	// a row: a field is missing, is a fraction or recurs in its column, or the Spec names its column by number
-	case some(func(h heading) bool {
-		_, numbered := t.kinds[strconv.Itoa(h.place+1)]
-		return numbered || h.missing || h.number && (!h.isWhole() || h.again && !pair)
-	}):
+	case numbered || some(func(h heading) bool { return h.missing || h.number && (!h.isWhole() || h.again && !pair) }):
 		return false, false
 	}
 	signs := 0

@@ -585,6 +585,7 @@ func TestFirstRowsThatMayBeHeaders(t *testing.T) {
 		"countries that recur":          {"country,2019,2020", "Peru,17,18\nChile,13,14\nPeru,12,19\nChile,11,16\n", "", header},
 		"countries":                     {"country,2019,2020", "Peru,17,18\nChile,13,14\nCuba,12,19\n", "", refused},
 		"a country, by number":          {"Iran,2019,2020", "Peru,17,18\nChile,13,14\nCuba,12,19\n", "1=skip", row},
+		"an index, by number":           {",d,2021,b", "0,5,2020,a\n1,1,2020,a\n2,d,0.5,a\n3,5,2020,a\n4,1,0.5,a\n", "1=skip", row},
 		"a name that is a value":        {"smoker,sex,Urban", "no,f,Urban\nyes,m,Rural\nno,m,Rural\nyes,f,Urban\n", "", header},
 		"a name that may be a value":    {"smoker,Urban", "no,Urban\nyes,Rural\nno,Rural\nyes,Urban\n", "", refused},
 		"a rare value above a fraction": {"maybe,1.5", "no,2.5\nyes,3\nno,1\nyes,2\n", "", row},

@@ -79,7 +79,8 @@ func checkRead(start []byte) error {
 			return unreadError(format.name, format.remedy)
 		}
 	}
-	if bytes.Count(start, []byte{0}) == len(start)/2 && isText(bytes.ReplaceAll(start, []byte{0}, nil)) {
+	zeros := bytes.Count(start, []byte{0})
+	if zeros > 0 && zeros == len(start)/2 && isText(bytes.ReplaceAll(start, []byte{0}, nil)) {
 		return unreadError(utf16Name, utf16Remedy) // without a byte order mark
 	}
 	return nil

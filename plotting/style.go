@@ -156,8 +156,8 @@ func roundUp(x float64) float64 {
 
 // logTicks labels an axis of decimal logarithms with the original values. It labels powers of ten, or only
 // some of them if many are in range. If fewer than two powers are in range, it also labels 2 and 5 times
-// powers of ten. The values in between are minor ticks, unless there are too many. If even then fewer than two labels are in range, it
-// uses linearTicks.
+// powers of ten. The values in between are minor ticks, unless there are too many. If even then fewer than two
+// labels are in range, it uses linearTicks.
 //
 // Logarithms on a linear axis are safer than plot.LogScale, which panics on values that are not
 // positive and reserves space for the axis label in the wrong place.

@@ -51,8 +51,8 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 }
 
 // Resolve returns the experiment as training writes it to the directory dir: with the checksums of its
-// data and of other files that it refers to, and the epochs to keep sorted. It takes settings that the experiment leaves open from the
-// run in dir. It refuses an experiment that cannot be trained on set.
+// data and of other files that it refers to, and the epochs to keep sorted. It takes settings that the
+// experiment leaves open from the run in dir. It refuses an experiment that cannot be trained on set.
 func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	if set == nil {
 		return nil, errors.New("there is no data set: open one, for example with dataset.Open")

@@ -108,7 +108,7 @@ func refuseUnwritable(c *cobra.Command, flag, path string) error {
 
 // writeFile writes an output file, and creates its folder if that is missing.
 func writeFile(path string, b []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := file.MkdirAll(filepath.Dir(path)); err != nil {
 		return err
 	}
 	return file.WriteAside(path, b)
