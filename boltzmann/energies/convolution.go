@@ -237,30 +237,29 @@ func (e *convolution) Restrain(to, data [][]float64) {
 // pools draws the detection units given v, and returns the states of the blocks, one image per filter.
 func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 	on, _ := e.up(e.patches(v))
-	n := e.pooled().Units()
-	pools := make([]float64, e.Filters*n)
+	left := make([]float64, e.pooled().Units())
+	pools := make([]float64, e.Filters*len(left))
 	for k := range e.Filters {
-		for _, p := range e.draw(r, func(p int) float64 { return on.At(k, p) }) {
-			pools[k*n+e.blocks[p]] = 1
-		}
+		e.draw(left, r, func(p int) float64 { return on.At(k, p) }, func(p int, is bool) {
+			if is {
+				pools[k*len(left)+e.blocks[p]] = 1
+			}
+		})
 	}
 	return pools
 }
 
-// draw draws the detection units of a filter, at most one per block, and returns the positions of the units that are on.
-func (e *convolution) draw(r *rand.Rand, probability func(position int) float64) (on []int) {
-	left := make([]float64, e.pooled().Units())
+// draw draws the detection units of a filter, at most one per block, and tells set the state of each. left is memory for
+// one number per block. set may overwrite the probability of its unit.
+func (e *convolution) draw(left []float64, r *rand.Rand, probability func(position int) float64, set func(position int, on bool)) {
 	for α := range left {
 		left[α] = r.Float64()
 	}
 	for p, α := range e.blocks {
 		before := left[α]
 		left[α] -= probability(p)
-		if before > 0 && left[α] <= 0 {
-			on = append(on, p)
-		}
+		set(p, before > 0 && left[α] <= 0)
 	}
-	return on
 }
 
 // At scales weights and hidden biases by β. In the base model, the visible biases are the log-odds of the training
@@ -362,17 +361,20 @@ func (e *convolution) products(rows [][]float64) *convolutionProducts {
 
 func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	p, n := e.products(rows), e.detection.Units()
-	states := kernels.NewMatrix(p.on.Rows, p.on.Cols)
+	left := make([]float64, e.pooled().Units())
 	for r, random := range draws {
-		on, states := kernels.Rows(p.on, r*n, (r+1)*n), kernels.Rows(states, r*n, (r+1)*n)
+		on := kernels.Rows(p.on, r*n, (r+1)*n)
 		for k := range e.Filters {
-			for _, p := range e.draw(random, func(p int) float64 { return float64(kernels.Row(on, p)[k]) }) {
-				kernels.Row(states, p)[k] = 1
-			}
+			e.draw(left, random, func(p int) float64 { return float64(kernels.Row(on, p)[k]) }, func(p int, is bool) {
+				kernels.Row(on, p)[k] = 0
+				if is {
+					kernels.Row(on, p)[k] = 1
+				}
+			})
 		}
 	}
 	clear(p.patches.Data)
-	kernels.AddMulNN(p.patches, states, p.w)
+	kernels.AddMulNN(p.patches, p.on, p.w)
 	for r, v := range rows {
 		copy(v, e.visible)
 		e.eachPatch(func(position, row, offset int) {
