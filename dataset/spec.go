@@ -62,8 +62,13 @@ type Spec struct {
 	// class; the other rows lose theirs. 0 keeps all labels. Machines of package hm with a label need a number;
 	// machines of package boltzmann also learn from all labels.
 	Labels int `toml:"labels,omitzero" json:"labels,omitempty"`
+	// Rules is the version of the rules by which a file of your own is read. Opening the file sets it; 0 means
+	// NewestRules. A run records it.
+	Rules Rules `toml:"rules,omitzero" json:"rules,omitempty"`
 	// Seed determines which rows are held out or kept, which keep their labels, and the draws of Drawn.
 	Seed uint64 `toml:"seed" json:"seed"`
+
+	before bool // whether a program that recorded no Rules opened the file
 }
 
 // Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.
@@ -81,6 +86,9 @@ func (s Spec) open(fresh bool) (*Set, error) {
 	data, err := s.load()
 	if err != nil {
 		return nil, err
+	}
+	if s.Rules == 0 && !s.before && s.IsFile() {
+		s.Rules = NewestRules
 	}
 	if fresh && s.IsFile() && s.Validation == nil && data.validation.count() == 0 {
 		rows := data.train.count()
@@ -143,8 +151,10 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case s.isNamed() && (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != ""):
-		return fmt.Errorf("data set %s: columns, shape, largest and missing are for a file of your own; leave them empty", s.Name)
+	case (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Rules != 0) && s.isNamed():
+		return fmt.Errorf("data set %s: columns, shape, largest, missing and rules are for a file of your own; leave them empty", s.Name)
+	case s.Rules > NewestRules:
+		return fmt.Errorf("data set %s: rules = %d, but this program knows the rules 1 to %d for reading files: open the data with a newer program, or omit rules to read the file anew", s.Name, s.Rules, NewestRules)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:

@@ -189,7 +189,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 			}
 		}
 	}
-	s = newSet(h.Spec, divided[0], divided[1], divided[2])
+	s = newSet(h.Spec.OpenedBefore(), divided[0], divided[1], divided[2])
 	s.madeFromRows, s.columns, s.classes, s.spins, s.scalings = h.MadeFromRows, h.Columns, h.Classes, h.Spins, h.Scalings
 	return s, h.Fingerprint, nil
 }

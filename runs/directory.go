@@ -63,6 +63,9 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	}
 	h := e.Header()
 	h.Fingerprint, h.Keep = set.Fingerprint(), slices.Compact(slices.Sorted(slices.Values(h.Keep)))
+	if there, _, err := readExperiment(dir); err == nil && there.Header().Fingerprint == h.Fingerprint {
+		h.Dataset = h.Dataset.ReadLike(there.Header().Dataset)
+	}
 	e = e.WithHeader(h)
 	if of, ok := e.(Resolver); ok {
 		var err error
@@ -307,7 +310,7 @@ func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 	if err != nil {
 		return nil, damaged(path, err)
 	}
-	if !reflect.DeepEqual(set.Spec(), spec) {
+	if !reflect.DeepEqual(set.Spec(), spec.OpenedBefore()) {
 		return nil, nil
 	}
 	return set, nil
@@ -333,6 +336,9 @@ func compare(dir string, there, e Experiment) (same bool, err error) {
 	const perEpoch = 10 // any number above 1 tells schedules apart
 	if epochs := e.Header().Epochs; there.Header().Epochs < epochs && withEpochs(there, epochs).Hash() == e.Hash() && sameRates(there, e, perEpoch*there.Header().Epochs, perEpoch) {
 		remedy = fmt.Sprintf("once it is finished, extend it with train --resume %s --epochs %d; or choose another directory", shell.Argument(dir), epochs)
+	}
+	if there.Header().Dataset.Rules != e.Header().Dataset.Rules {
+		remedy = fmt.Sprintf("its file was read by other rules: resume it with train --resume %s, or choose another directory", shell.Argument(dir))
 	}
 	return false, fmt.Errorf("%s belongs to another experiment (%s): %s", dir, strings.Join(differences, "; "), remedy)
 }

@@ -28,6 +28,13 @@ type Data struct {
 	Fingerprint string `toml:"fingerprint,omitempty" json:"fingerprint,omitempty"`
 }
 
+// openedBefore gives data with a fingerprint the rules by which a program read them that did not record its rules.
+func (d *Data) openedBefore() {
+	if d.Fingerprint != "" {
+		d.Dataset = d.Dataset.OpenedBefore()
+	}
+}
+
 // DataOf returns the specification and the fingerprint of set.
 func DataOf(set *dataset.Set) Data {
 	if set == nil {

@@ -113,6 +113,9 @@ func DecodeExperiment(text []byte, family string, into any) error {
 	if err != nil {
 		return err
 	}
+	if data, is := into.(interface{ openedBefore() }); is {
+		data.openedBefore()
+	}
 	return CheckDecoded(meta, into)
 }
 
