@@ -136,13 +136,13 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	claim, number, _ := c.told(t)
 	if t.Claim != "" {
 		var judged bool
-		if f.Judged, judged = m.Verdict(claim); !judged {
+		if f.Judged, judged = f.entry.verdict(m, claim); !judged {
 			f.Judged = Judged{Says: claim.Says, Evidence: "declared after this result was made"}
 		}
 		return f
 	}
 	f.Judged = Judged{Says: number.String(), Evidence: cmp.Or(number.Blocked, m.Diverged)}
-	if v, found := m.Value(number); found {
+	if v, found := f.entry.value(m, number); found {
 		f.Verdict, f.Evidence = number.judge(v), fmt.Sprintf("%.3f", v.Ours)
 		if !number.isBound() {
 			f.Evidence += fmt.Sprintf(", published %.3f", number.Published)
@@ -436,8 +436,12 @@ type Number struct {
 
 // Claim is a conclusion of a document, with the measurement for which it holds.
 type Claim struct {
-	Says  string `toml:"says"`
-	Holds string `toml:"holds"`
+	Says    string `toml:"says"`
+	Broader string `toml:"broader"` // a broader claim, of which Says is the part that Holds tests; older findings name it
+	Holds   string `toml:"holds"`
+	// Amount reports whether Holds asks for more than an order, such as a difference in nats. Shorter training then
+	// gives no verdict.
+	Amount bool `toml:"amount"`
 }
 
 // ParseCriteria reads results from TOML, each a table of the array result. name names the

@@ -129,6 +129,8 @@ type Judged struct {
 	Evidence string  `json:"evidence"`
 	// On are the quantities from which the verdict follows; findings made before 26 November 2026 record none.
 	On []Quantity `json:"on,omitempty"`
+
+	shortened bool // whether training was shorter than at the scale full
 }
 
 // String returns the verdict, or how the criterion stands if there is none.
@@ -136,6 +138,8 @@ func (j Judged) String() string {
 	switch {
 	case j.Verdict == "":
 		return "not judged"
+	case j.shortened && (j.Verdict == Holds || j.Verdict == Fails):
+		return string(j.Verdict) + " at a shortened length"
 	case j.Verdict != Shown:
 		return string(j.Verdict)
 	case j.Here == "":
@@ -200,15 +204,15 @@ func (v Value) error() float64 {
 // shorter is the reason why a number gets no verdict after a shorter training.
 const shorter = "shorter than published"
 
-// elsewhere returns why the number gets no verdict at a scale, or "" if it gets one. reason is the reason
-// that the measurement itself gave, or "".
-func (n Number) elsewhere(s Scale, reason string) string {
+// elsewhere returns why a number gets no verdict, or "" if it gets one. reason is the reason that the measurement
+// itself gave, or "".
+func (e Entry) elsewhere(m Made, n Number, reason string) string {
 	switch {
-	case s == Smoke:
+	case m.Scale == Smoke:
 		return "made-up data"
 	case reason == shorter && n.atAnyLength():
 		return ""
-	case reason == "" && s != Full && !n.atAnyLength():
+	case reason == "" && !n.atAnyLength() && (m.Scale != Full || e.shorter(m)):
 		return shorter
 	}
 	return reason
@@ -242,13 +246,18 @@ func (e Entry) Rejudge(m Made) (Made, []string) {
 			changed = append(changed, fmt.Sprintf("%s of %s: no longer in the criteria", v.Measure, v.Of))
 			continue
 		}
-		change(n.String()+", elsewhere", &v.Elsewhere, n.elsewhere(m.Scale, v.Elsewhere))
+		change(n.String()+", elsewhere", &v.Elsewhere, e.elsewhere(m, n, v.Elsewhere))
 	}
 	for i := range m.Judged {
 		j := &m.Judged[i]
-		if _, has := first(e.Claims, func(c Claim) bool { return c.Says == j.Says }); !has {
+		claim, has := first(e.Claims, func(c Claim) bool { return c.names(*j) })
+		if !has {
 			changed = append(changed, j.Says+": no longer in the criteria")
 			continue
+		}
+		if claim.Amount && j.Verdict != Shown && e.shorter(m) {
+			change(j.Says+", here", (*string)(&j.Here), string(j.Verdict))
+			change(j.Says, (*string)(&j.Verdict), string(Shown))
 		}
 		to := &j.Verdict
 		if j.Verdict == Shown {

@@ -46,20 +46,21 @@ func TestQuantitiesKeepTheirLimits(t *testing.T) {
 func TestRejudge(t *testing.T) {
 	on := []Quantity{Measured(-0.18, 0.11, "nats", "a over b").Over(0)}
 	e := Entry{Result: Result{Numbers: []Number{{Of: "a", Measure: "log p"}, {Of: "a", Measure: "ratio"}}}}
-	for _, says := range []string{"edited", "right", "shown", "looked at", "not recorded"} {
+	for _, says := range []string{"edited", "right", "shown", "looked at", "not recorded", "much"} {
 		e.Claims = append(e.Claims, Claim{Says: says})
 	}
+	e.Claims[5].Amount = true
 	m := Made{
 		Scale:  Laptop,
 		Values: []Value{{Of: "a", Measure: "log p", Ours: -1.5}, {Of: "a", Measure: "ratio", Elsewhere: shorter}},
 		Judged: []Judged{
 			{Says: "edited", Verdict: Fails, On: on}, {Says: "right", Verdict: Open, On: on},
-			{Says: "shown", Verdict: Shown, Here: Holds, On: on}, {Says: "looked at", Verdict: Shown, On: on}, {Says: "not recorded", Verdict: Holds},
+			{Says: "shown", Verdict: Shown, Here: Holds, On: on}, {Says: "looked at", Verdict: Shown, On: on}, {Says: "not recorded", Verdict: Holds}, {Says: "much", Verdict: Holds},
 		},
 	}
 	got, changed := e.Rejudge(m)
-	if len(changed) != 4 || got.Values[0].Elsewhere != shorter || got.Values[1].Elsewhere != "" ||
-		got.Judged[0].Verdict != Open || got.Judged[2].Here != Open || got.Judged[3].Here != "" || got.Judged[4].Verdict != Holds {
+	if len(changed) != 6 || got.Values[0].Elsewhere != shorter || got.Values[1].Elsewhere != "" ||
+		got.Judged[0].Verdict != Open || got.Judged[2].Here != Open || got.Judged[3].Here != "" || got.Judged[4].Verdict != Holds || got.Judged[5].Verdict != Shown || got.Judged[5].Here != Holds {
 		t.Errorf("%q: %+v", changed, got)
 	}
 	if m.Judged[0].Verdict != Fails {
@@ -69,7 +70,7 @@ func TestRejudge(t *testing.T) {
 		t.Errorf("what was judged anew changes again: %q", again)
 	}
 	e.Numbers, e.Claims = e.Numbers[:1], e.Claims[:4]
-	if _, gone := e.Rejudge(got); !slices.Equal(gone, []string{"ratio of a: no longer in the criteria", "not recorded: no longer in the criteria"}) {
+	if _, gone := e.Rejudge(got); !slices.Equal(gone, []string{"ratio of a: no longer in the criteria", "not recorded: no longer in the criteria", "much: no longer in the criteria"}) {
 		t.Errorf("what the criteria no longer have: %q", gone)
 	}
 }

@@ -106,18 +106,23 @@ func (e Entry) file() string { return fileName(e.ID) + ".md" }
 func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.folder, e.file()) }
 
 func (p *page) summary(c Catalog, made map[string]Made) {
-	beyond, full := 0, 0
+	beyond, full, of := 0, 0, map[string]int{}
 	for _, e := range c {
 		if e.beyond() {
 			beyond++
 		}
 		if m, there := made[e.ID]; there && !e.shorter(m) {
 			full++
+			of[e.kind(m)]++
 		}
 	}
-	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length, %d with shorter training or fewer seeds. Criteria are declared before the training that they judge (notebooks/thesis/criteria.toml), with the exceptions [listed below](#changed-after-it-was-measured); which criteria bear on which conclusion was decided after some had been measured. ",
-		len(c)-beyond, beyond, len(made), full, len(made)-full)
-	p.print("If training was shorter, log p gets no verdict, and a verdict on an order stands “so far”.\n\n")
+	var divided []string
+	for _, kind := range kinds[:len(kinds)-1] {
+		divided = append(divided, fmt.Sprintf("%d %s", of[kind], kind))
+	}
+	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length (%s), %d with shorter training or fewer seeds. Criteria are declared before the training that they judge (notebooks/thesis/criteria.toml), with the exceptions [listed below](#changed-after-it-was-measured); which criteria bear on which conclusion was decided after some had been measured. ",
+		len(c)-beyond, beyond, len(made), full, strings.Join(divided, ", "), len(made)-full)
+	p.print("If training was shorter, log p gets no verdict, and a verdict on an order is “at a shortened length” and stands “so far”.\n\n")
 	var marks []string
 	for _, s := range sides {
 		marks = append(marks, s.mark+" "+s.name)
@@ -145,39 +150,46 @@ func (p *page) list(c Catalog, made map[string]Made) {
 	for e, m := range c.among(made) {
 		var numbers, claims []Judged
 		for _, n := range e.Numbers {
-			if v, ok := m.Value(n); ok {
+			if v, ok := e.value(m, n); ok {
 				numbers = append(numbers, Judged{Verdict: n.judge(v)})
 			}
 		}
 		for _, claim := range e.Claims {
-			if j, ok := m.Verdict(claim); ok {
+			if j, ok := e.verdict(m, claim); ok {
 				claims = append(claims, j)
 			}
 		}
 		length := strings.Join(e.lengths(m), "; ")
-		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, noRun), counted(numbers), counted(claims))
+		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, noRun), counted(numbers, false), counted(claims, e.shorter(m)))
 	}
 	p.table(t)
 }
 
-// Kinds of lengths of training.
 const (
-	lessThanAsked = "shorter, or fewer seeds"
 	noRun         = "no run kept"
+	noTraining    = "without training"
+	lessThanAsked = "shorter, or fewer seeds"
 )
+
+// kinds are the kinds of lengths of training. The last is less than full length.
+var kinds = [...]string{"as printed", "until convergence by our rule", "of our own choice", noTraining, lessThanAsked}
+
+// kind returns the kind of the length of training of a result that was made.
+func (e Entry) kind(m Made) string {
+	switch {
+	case e.shorter(m):
+		return lessThanAsked
+	case m.Seconds == 0:
+		return noTraining
+	}
+	return e.length()
+}
 
 // lengths writes a table that counts the results made, by the kind of their length of training.
 func (p *page) lengths(c Catalog, made map[string]Made) {
-	kinds := []string{"as printed", "until convergence by our rule", "of our own choice", lessThanAsked, noRun}
 	entries, seconds, processors := map[string]int{}, map[string]float64{}, map[string][]string{}
 	for e, m := range c.among(made) {
-		kind := e.length()
-		switch {
-		case m.Seconds == 0:
-			kind = noRun
-		case e.shorter(m):
-			kind = lessThanAsked
-		}
+		kind := e.kind(m)
 		entries[kind]++
 		seconds[kind] += m.Seconds
 		processors[kind] = append(processors[kind], strings.Split(m.Hardware, "; ")...)
@@ -190,7 +202,7 @@ func (p *page) lengths(c Catalog, made map[string]Made) {
 }
 
 // counted counts verdicts: "1 reproduced, 2 open".
-func counted(all []Judged) string {
+func counted(all []Judged, shortened bool) string {
 	var counts []string
 	for _, v := range []Verdict{Reproduced, Met, Exceeded, Holds, Open, Missed, Fails, Shown} {
 		n := 0
@@ -200,7 +212,7 @@ func counted(all []Judged) string {
 			}
 		}
 		if n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, Judged{Verdict: v}))
+			counts = append(counts, fmt.Sprintf("%d %s", n, Judged{Verdict: v, shortened: shortened}))
 		}
 	}
 	return strings.Join(counts, ", ")
@@ -212,7 +224,7 @@ func (c Catalog) numbers(made map[string]Made) *runs.Table {
 		runs.Column{Key: "seeds", Kind: runs.Integer}, number("tolerance"), runs.Column{Key: "verdict"}, runs.Column{Key: "scale"}, runs.Column{Key: "data"}, runs.Column{Key: "by"})
 	for e, m := range c.among(made) {
 		for _, n := range e.Numbers {
-			if v, ok := m.Value(n); ok {
+			if v, ok := e.value(m, n); ok {
 				t.Add(e.ID, n.Of, n.Measure, n.Published, v.Ours, v.SD, v.SE, v.Seeds, n.Tolerance, Judged{Verdict: n.judge(v)}.String(), string(m.Scale), v.Data, v.By)
 			}
 		}
@@ -228,7 +240,7 @@ func (p *page) legend(symbols, folder string) {
 	for _, rule := range []string{
 		"A conclusion rests on claims and numbers of results. It is confirmed or contradicted “in part” if some of these have no verdict, or the opposite one.",
 		"A claim holds or fails by the criterion beside it if a difference exceeds twice its standard error, and is open otherwise, unless the criterion sets a threshold of its own. A claim that there is no difference holds if none is seen, so a difference of up to twice the error may exist. A claim about many comparisons holds if all of them do, and fails by one, unless the criterion says how many.",
-		"A claim has no verdict if it asks for more than an order and training was shorter or samples were fewer, or if other data stand in. The page then says how the criterion stands “here”.",
+		"A claim has no verdict if it asks for more than an order and training was shorter or samples were fewer, or if other data stand in. The page then says how the criterion stands “here”. A verdict on an order after shorter training, or with fewer seeds, is “at a shortened length”.",
 		"A number is reproduced within its tolerance, exceeded if it is better, missed if it is worse or if a difference is too large; a bound is met or missed. A number outside its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale.",
 		"Log-likelihoods are in nats. “sd” is a standard deviation over seeds. “se” is a standard error: over rows for one seed, over seeds for several. **With one seed, ± omits the chance of training**: another seed may reverse a difference of some tenths of a nat. Between two methods with three seeds each, chance alone exceeds twice the standard error in one comparison of nine. Along curves of one seed, ± is the error of the difference at their ends. Curves by seconds are interpolated linearly between the ends of epochs.",
 		"At the scale full, training is as long as printed, or until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or has a length of our own if the document prints none or other data stand in. The scale laptop is shorter, or has fewer samples. Each result says which.",
@@ -452,19 +464,19 @@ func (e Entry) Tables(m Made) []*runs.Table {
 // all epochs, wherever it was trained. Otherwise they are the epochs in the directory dir.
 func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 	t := runs.NewTable("results", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "epochs", Label: "epochs done", Kind: runs.Integer},
-		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"})
+		runs.Column{Key: "needed", Label: "of", Kind: runs.Integer}, runs.Column{Key: "made"}, runs.Column{Key: "length", Label: "length of training"})
 	for _, e := range c {
 		if e.Make == nil {
 			status := "cannot be made yet"
 			if e.Blocked != "" {
 				status = "blocked: " + e.Blocked
 			}
-			t.Add(e.ID, e.Title, nil, nil, status)
+			t.Add(e.ID, e.Title, nil, nil, status, nil)
 			continue
 		}
-		status := "not yet"
+		status, length := "not yet", any(nil)
 		if m, ok := made[e.ID]; ok {
-			status = string(m.Scale)
+			status, length = string(m.Scale), e.kind(m)
 		}
 		done, needed, unusable := 0, 0, ""
 		for _, job := range Jobs(Catalog{e}.Trainings(s), dir, s) {
@@ -479,7 +491,7 @@ func (c Catalog) List(made map[string]Made, dir string, s Scale) *runs.Table {
 		if m, ok := made[e.ID]; ok && m.Scale == s {
 			done = needed // these epochs were done elsewhere if they are not in dir
 		}
-		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status))
+		t.Add(e.ID, e.Title, done, needed, cmp.Or(unusable, status), length)
 	}
 	return t
 }
@@ -494,9 +506,25 @@ func (m Made) measured(of, measure string) (Value, bool) {
 	return first(slices.Concat(m.Values, m.Beside), func(v Value) bool { return v.Of == of && v.Measure == measure })
 }
 
+// value returns the measured value of a number, and in Elsewhere why it gets no verdict.
+func (e Entry) value(m Made, n Number) (Value, bool) {
+	v, found := m.Value(n)
+	v.Elsewhere = e.elsewhere(m, n, v.Elsewhere)
+	return v, found
+}
+
+func (c Claim) names(j Judged) bool { return j.Says == c.Says || j.Says == c.Broader }
+
 // Verdict returns the finding on a claim.
-func (m Made) Verdict(c Claim) (Judged, bool) {
-	return first(m.Judged, func(j Judged) bool { return j.Says == c.Says })
+func (m Made) Verdict(c Claim) (Judged, bool) { return first(m.Judged, c.names) }
+
+// verdict returns the finding on a claim, under the claim's present name, and as far as the length of training allows.
+func (e Entry) verdict(m Made, c Claim) (Judged, bool) {
+	j, judged := m.Verdict(c)
+	if j.Says, j.shortened = c.Says, e.shorter(m); judged && j.shortened && c.Amount {
+		j.show()
+	}
+	return j, judged
 }
 
 func (e Entry) numbers(m Made) *runs.Table {
@@ -513,7 +541,7 @@ func (e Entry) numbers(m Made) *runs.Table {
 		runs.Column{Key: "tolerance", Kind: runs.Number, Decimals: 2}, runs.Column{Key: "verdict"},
 		runs.Column{Key: "data", Label: "data, binarisation"}, runs.Column{Key: "by"})
 	for _, n := range e.Numbers {
-		v, ok := m.Value(n)
+		v, ok := e.value(m, n)
 		if !ok {
 			missing := "not found"
 			switch {
@@ -550,7 +578,10 @@ func (v Value) uncertainty() string {
 func (e Entry) claims(m Made) *runs.Table {
 	t := runs.NewTable("claims", "", runs.Column{Key: "says", Label: "claim"}, runs.Column{Key: "holds", Label: "holds if"}, runs.Column{Key: "verdict"}, runs.Column{Key: "evidence"})
 	for _, c := range e.Claims {
-		j, _ := m.Verdict(c)
+		j, _ := e.verdict(m, c)
+		if c.Broader != "" && !e.beyond() {
+			c.Says = fmt.Sprintf("%s (Of “%s”)", c.Says, c.Broader)
+		}
 		t.Add(c.Says, c.Holds, j.String(), j.Evidence)
 	}
 	return t

@@ -22,7 +22,7 @@ func TestReport(t *testing.T) {
 					{Of: "the first", Measure: "log p", Published: -10, Tolerance: &tolerance},
 					{Of: "the second", Measure: "log p", Published: -20, Blocked: "no data"},
 				},
-				Claims: []reproduce.Claim{{Says: "It is " + id + ".", Holds: "It is above −11."}, {Says: "It is wide.", Holds: "It is above −11."}},
+				Claims: []reproduce.Claim{{Says: "It is " + id + ".", Holds: "It is above −11."}, {Says: "It is wide.", Holds: "It is above −11.", Amount: true}},
 			},
 			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
 			Make: func(_ context.Context, w *reproduce.Work) error {
@@ -30,7 +30,7 @@ func TestReport(t *testing.T) {
 				w.Beside("a third", "log p", reproduce.Value{Ours: -13, SD: &sd, Seeds: 4})
 				on := []reproduce.Quantity{reproduce.Measured(ours[w.Scale], 0, "nats", "log p").Over(-11)}
 				w.Judge("It is "+id+".", on, fmt.Sprintf("%.1f", ours[w.Scale]))
-				w.JudgeFull("It is wide.", on, fmt.Sprintf("%.1f", ours[w.Scale]))
+				w.Judge("It is wide.", on, fmt.Sprintf("%.1f", ours[w.Scale]))
 				w.Beyond("It is %g", ours[w.Scale])
 				return nil
 			},
@@ -101,7 +101,7 @@ func TestReport(t *testing.T) {
 	pages.Beside["first"] = pages.First
 	for page, parts := range map[string][]string{
 		"first": {
-			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at full length, 1 with shorter training or fewer seeds.",
+			"The catalogue has 5 published results and 0 questions beyond them. 3 are made: 2 at full length (0 as printed, 0 until convergence by our rule, 0 of our own choice, 2 without training), 1 with shorter training or fewer seeds.",
 			"| log p\\* of the long is good. | confirmed in part | ✓ [x/good](results/x-good.md), – x/smoke |",
 			"| All are. | confirmed in part; contradicted in part | ✓ [x/good](results/x-good.md), ✗ [x/bad](results/x-bad.md) |",
 			"| Bad is bad. | contradicted | ✗ [x/bad](results/x-bad.md) |",
@@ -121,7 +121,7 @@ func TestReport(t *testing.T) {
 			"- First was −1 once.\n  - here, [x/bad](x-bad.md) (full, no run kept): log p of the first -12.000, published -10.000\n",
 		},
 		"all.md": {
-			"| [x/good](x-good.md) | A number | full | no run kept | 1 reproduced | 2 holds |\n| [x/bad](x-bad.md) | A number | full | no run kept | 1 missed | 2 fails |\n| [x/short](x-short.md) | A number | laptop | no run kept | 1 no verdict | 1 holds, 1 no verdict |\n\n",
+			"| [x/good](x-good.md) | A number | full | no run kept | 1 reproduced | 2 holds |\n| [x/bad](x-bad.md) | A number | full | no run kept | 1 missed | 2 fails |\n| [x/short](x-short.md) | A number | laptop | no run kept | 1 no verdict | 1 holds at a shortened length, 1 no verdict |\n\n",
 			"| x/smoke | A number | its command, which needs no training |",
 			"| x/none | Nothing | no faces |",
 		},
@@ -161,10 +161,10 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 		made                  reproduce.Made
 		summary, length, kind string
 	}{
-		{reproduce.Made{Scale: reproduce.Laptop}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2, Diverged: true}}}, "1 at full length, 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
-		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length, 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter, or fewer seeds | 1 |"},
+		{reproduce.Made{Scale: reproduce.Laptop}, "1 at full length (0 as printed, 0 until convergence by our rule, 1 of our own choice, 0 without training), 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 4}}}, "1 at full length (0 as printed, 0 until convergence by our rule, 1 of our own choice, 0 without training), 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2, Diverged: true}}}, "1 at full length (0 as printed, 0 until convergence by our rule, 1 of our own choice, 0 without training), 0 with", "| 4 epochs with 2 seeds |", "| of our own choice | 1 |"},
+		{reproduce.Made{Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: 2}}}, "0 at full length (0 as printed, 0 until convergence by our rule, 0 of our own choice, 0 without training), 1 with", "| 2 of 4 epochs with 2 seeds |", "| shorter, or fewer seeds | 1 |"},
 	} {
 		c.made.ID, c.made.Seconds = "x", 1
 		pages, err := all.Report(reproduce.Conclusions{}, map[string]reproduce.Made{"x": c.made}, "results")
@@ -177,6 +177,56 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 		for _, want := range []string{c.length, c.kind} {
 			if !bytes.Contains(pages.Beside["all.md"], []byte(want)) {
 				t.Errorf("%+v: %q is missing in\n%s", c.made, want, pages.Beside["all.md"])
+			}
+		}
+	}
+}
+
+// After a shortened training, wherever it is told, no verdict is that of a full one: an order holds or fails at a
+// shortened length, and amounts and log p have no verdict. Claims are told by their present names.
+func TestVerdictsOfShortenedTrainings(t *testing.T) {
+	tolerance := 0.1
+	all := reproduce.Catalog{{
+		Result: reproduce.Result{
+			ID:      "x",
+			Numbers: []reproduce.Number{{Of: "a", Measure: "log p", Tolerance: &tolerance}, {Of: "b", Measure: "ratio", Tolerance: &tolerance}},
+			Claims: []reproduce.Claim{{Says: "It is ahead on one set.", Broader: "It is ahead on both sets."}, {Says: "It is behind."}, {Says: "It is undecided."},
+				{Says: "It is far ahead.", Amount: true}},
+		},
+		Trainings: func(reproduce.Scale) []reproduce.Training { return []reproduce.Training{training(4)} },
+	}}
+	conclusions, err := all.ParseConclusions("conclusions", []byte(`
+		[[conclusion]]
+		says = "Far ahead."
+		told = [{ id = "x", claim = "It is far ahead." }, { id = "x", of = "a", measure = "log p" }, { id = "x", claim = "It is ahead on one set." }]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for epochs, want := range map[int]map[string]string{
+		4: {
+			"all.md":      "| 4 epochs with 2 seeds | 2 reproduced | 2 holds, 1 open, 1 fails |",
+			"numbers.csv": "x,a,log p,0.0,0.0,,,1,0.1,reproduced,full", "evidence.md": "  - for: [x](x.md) (full, 2 seeds): It is far ahead",
+			"x.md": "| It is ahead on one set. (Of “It is ahead on both sets.”) | – | holds | +1 |\n| It is behind. | – | fails | – |\n| It is undecided. | – | open | – |\n| It is far ahead. | – | holds | – |",
+		},
+		2: {
+			"all.md":      "| 2 of 4 epochs with 2 seeds | 1 reproduced, 1 no verdict | 1 holds at a shortened length, 1 open, 1 fails at a shortened length, 1 no verdict |",
+			"numbers.csv": "x,a,log p,0.0,0.0,,,1,0.1,no verdict,full", "evidence.md": "  - no verdict, here it holds: [x](x.md) (full, 2 seeds): It is far ahead",
+			"x.md": "| +1 |\n| It is behind. | – | fails at a shortened length | – |\n| It is undecided. | – | open | – |\n| It is far ahead. | – | no verdict, here it holds | – |",
+		},
+	} {
+		made := reproduce.Made{
+			ID: "x", Scale: reproduce.Full, Runs: []reproduce.Trained{{Training: "small", Epochs: epochs}},
+			Values: []reproduce.Value{{Of: "a", Measure: "log p", Seeds: 1}, {Of: "b", Measure: "ratio", Seeds: 1}},
+			Judged: []reproduce.Judged{{Says: "It is ahead on both sets.", Verdict: reproduce.Holds, Evidence: "+1"}, {Says: "It is behind.", Verdict: reproduce.Fails},
+				{Says: "It is undecided.", Verdict: reproduce.Open}, {Says: "It is far ahead.", Verdict: reproduce.Holds}},
+		}
+		pages, err := all.Report(conclusions, map[string]reproduce.Made{"x": made}, "results")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for page, part := range want {
+			if !bytes.Contains(pages.Beside[page], []byte(part)) {
+				t.Errorf("%d epochs: %q is missing in %s\n%s", epochs, part, page, pages.Beside[page])
 			}
 		}
 	}

@@ -134,7 +134,7 @@ func (w *Work) Found(of, measure string, v Value) {
 		panic(fmt.Sprintf("%s: the criteria have no %s of %q", w.entry.ID, measure, of))
 	}
 	v.Of, v.Measure, v.Data = of, measure, cmp.Or(v.Data, w.data)
-	v.Elsewhere = n.elsewhere(w.Scale, v.Elsewhere)
+	v.Elsewhere = w.entry.elsewhere(w.made, n, v.Elsewhere)
 	w.made.Values = append(w.made.Values, v)
 }
 
@@ -149,35 +149,34 @@ func (w *Work) Beyond(sentence string, values ...any) {
 	w.made.Beyond = append(w.made.Beyond, fmt.Sprintf(sentence, values...))
 }
 
-// Judge records the evidence on a claim that asks only for an order, with the verdict that follows from the
-// quantities on. If there are no quantities, or at the scale smoke, it gives no verdict. Judge panics if the
-// result has no such claim.
+// Judge records the evidence on a claim, with the verdict that follows from the quantities on. It gives no verdict
+// if there are no quantities, at the scale smoke, and on an amount at any scale but full. Judge panics if the result
+// has no such claim.
 func (w *Work) Judge(says string, on []Quantity, evidence string) {
-	if !slices.ContainsFunc(w.entry.Claims, func(c Claim) bool { return c.Says == says }) {
+	claim, has := first(w.entry.Claims, func(c Claim) bool { return c.Says == says })
+	if !has {
 		panic(fmt.Sprintf("%s: the criteria have no claim %q", w.entry.ID, says))
 	}
 	j := Judged{Says: says, Verdict: Shown, Evidence: evidence, On: on}
 	if w.Scale != Smoke && len(on) > 0 { // the data of smoke are synthetic
 		j.Verdict = VerdictOn(on)
 	}
-	w.made.Judged = append(w.made.Judged, j)
-}
-
-// JudgeFull is like Judge for a claim that asks for more than an order, such as a difference in
-// nats: at a smaller scale there is no verdict.
-func (w *Work) JudgeFull(says string, on []Quantity, evidence string) {
-	if w.Scale == Full {
-		w.Judge(says, on, evidence)
-	} else {
-		w.Show(says, on, evidence)
+	if claim.Amount && w.Scale != Full {
+		j.show()
 	}
+	w.made.Judged = append(w.made.Judged, j)
 }
 
 // Show is like Judge, but gives no verdict, because training was shorter or the data differ from the
 // published data. It only records how the criterion stands here.
 func (w *Work) Show(says string, on []Quantity, evidence string) {
 	w.Judge(says, on, evidence)
-	if j := &w.made.Judged[len(w.made.Judged)-1]; j.Verdict != Shown {
+	w.made.Judged[len(w.made.Judged)-1].show()
+}
+
+// show withholds the verdict.
+func (j *Judged) show() {
+	if j.Verdict != Shown {
 		j.Verdict, j.Here = Shown, j.Verdict
 	}
 }

@@ -11,8 +11,8 @@ var arithmetic = row{
 	cells:   slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS)),
 	numbers: []number{besideArithmetic("NRWS"), besideArithmetic("RWS")},
 	claims: []claim{
-		amount("NRWS ends alike in fixed point and in float32.", askAlike("NRWS")),
-		amount("RWS ends alike in fixed point and in float32.", askAlike("RWS")),
+		judged("NRWS ends alike in fixed point and in float32.", askAlike("NRWS")),
+		judged("RWS ends alike in fixed point and in float32.", askAlike("RWS")),
 	},
 	figures: ofCells("binarised MNIST, fixed point and float32"),
 }

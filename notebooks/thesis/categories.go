@@ -75,6 +75,6 @@ func (w *work) makeColumned(c uciSet, grouped []plan, bits plan) {
 	above := -mean.Mean - c.published
 	published.add(gain{above, se, len(tested)}.of("%s, −log p less the published value", grouped[at].name).Under(0).Errors(-2))
 	passed.note(&published)
-	w.judgeFull("At or below the better published value.", published)
+	w.judge("At or below the better published value.", published)
 	w.isAbove("Groups are ahead of independent bits.", "log p of groups over independent bits", difference(tested, ofBits))
 }

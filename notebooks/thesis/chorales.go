@@ -194,8 +194,8 @@ func makeChorales(w *work) {
 	claim := func(says string, a, b chorale) {
 		w.isAbove(says, a.name+" − "+b.name, all[a.name].above(all[b.name]))
 	}
-	claim("The natural gradient of a temporal belief network is ahead of Adam.", choralesNatural, choralesAdam)
-	claim("With lateral weights, the natural gradient is ahead of Adam, too.", choralesLateral, choralesLateralAdam)
+	claim("The natural gradient of a temporal belief network is ahead of Adam at its one rate.", choralesNatural, choralesAdam)
+	claim("With lateral weights, the natural gradient is ahead of Adam at its one rate, too.", choralesLateral, choralesLateralAdam)
 	claim("A temporal belief network is ahead of a logistic regression.", choralesNatural, choralesLogistic)
 	claim("With lateral weights, a temporal belief network is ahead of a logistic regression, too.", choralesLateral, choralesLateralLogistic)
 	claim("Lateral weights put a natural temporal belief network ahead of one without them.", choralesLateral, choralesNatural)

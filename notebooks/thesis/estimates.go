@@ -109,8 +109,8 @@ func makeEstimates(w *work) {
 	if len(told.on) == 0 {
 		told.undecided("no estimate is above the exact log p by more than half a nat")
 	}
-	w.judge("AIS of 1,000 steps is right for machines of 20 hidden units.", right)
+	w.judge("AIS of 1,000 steps is right for two machines of 20 hidden units.", right)
 	w.judge("A low effective sample size tells where AIS is optimistic.", told)
-	w.judge("RAISE stays below log p.", below)
-	w.judge("The interval of Bennett's ratio holds log Z.", held)
+	w.judge("RAISE is not above log p by more than twice its standard error.", below)
+	w.judge("Log Z by Bennett's ratio is within three standard errors of the exact one, for one machine.", held)
 }

@@ -62,9 +62,9 @@ func estimatorsRow() row {
 	return row{
 		cells: withEstimators(), table: true, few: true, timed: true,
 		claims: []claim{
-			amount("Natural gradients help every estimator.", above(gain...)),
-			amount("By Adam every later estimator is ahead of RWS.", above(ahead[:4]...)),
-			amount("With natural gradients none is ahead of NRWS.", notAhead...),
+			judged("Natural gradients help every estimator.", above(gain...)),
+			judged("By Adam every later estimator is ahead of RWS.", above(ahead[:4]...)),
+			judged("With natural gradients none is ahead of NRWS.", notAhead...),
 		},
 		figures: []figure{
 			{"binarised MNIST, 200–200–200, estimators of the gradient, Adam", each(estimatorsOnMNIST, func(e estimator) string { return e.name })},

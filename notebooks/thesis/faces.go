@@ -13,12 +13,12 @@ import (
 var facesRows = map[string]row{
 	"varady/fig5.8": {
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
-		claims:  []claim{amount("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS"))},
+		claims:  []claim{judged("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS"))},
 		figures: ofCells(standIn),
 	},
 	"varady/fig5.12": {
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}, timed: true, onTest: true,
-		claims: []claim{amount("NRWS is ahead of both.",
+		claims: []claim{judged("NRWS is ahead of both.",
 			bestAbove(pair{"best of test rows, NRWS over NBiHM", "NRWS", "NBiHM"}, pair{"best of test rows, NRWS over BiHM", "NRWS", "BiHM"}),
 			byFewSamples, soFar("NRWS", "NBiHM", "BiHM"))},
 		figures: ofCells(standIn + ", bidirectional machines"),
@@ -35,7 +35,7 @@ var facesRows = map[string]row{
 	},
 	"varady/fig6.8": {
 		cells: fig68(), onTest: true,
-		claims: []claim{amount("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
+		claims: []claim{judged("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
 			bestAbove(
 				pair{"best of test rows, RWS with L2 0.0005 over none", "RWS, L2 0.0005", "RWS"}, pair{"best of test rows, RWS with L2 0.05 over none", "RWS, L2 0.05", "RWS"},
 				pair{"NRWS without over L1 0.0005", "NRWS", "NRWS, L1 0.0005"}, pair{"NRWS without over L1 0.01", "NRWS", "NRWS, L1 0.01"}),

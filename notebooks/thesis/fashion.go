@@ -22,11 +22,11 @@ var fashionRows = map[string]row{
 			logPOver("FashionMNIST, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
 			secondsOver("FashionMNIST, seconds of an epoch, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
 		},
-		claims: []claim{order("NRWS is ahead on both sets.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
+		claims: []claim{judged("NRWS is ahead on FashionMNIST.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
 	},
 	"varady/text5.3.7-dnrws": {
 		cells: []cell{{"FashionMNIST, DNRWS", fashionDNRWS, 0}, {"FashionMNIST, RWS", fashionRWS, 0}}, table: true,
-		claims: []claim{amount("DNRWS behaves like RWS, or marginally worse.", notAbove("FashionMNIST, DNRWS", "FashionMNIST, RWS"),
+		claims: []claim{judged("DNRWS behaves like RWS, or marginally worse.", notAbove("FashionMNIST, DNRWS", "FashionMNIST, RWS"),
 			func(c *comparison, j *judgement) {
 				j.add(c.over("FashionMNIST, RWS", "FashionMNIST, DNRWS").of("behind by").Under(2).Errors(0))
 			})},
@@ -34,7 +34,7 @@ var fashionRows = map[string]row{
 	"varady/fig5.9": {cells: drawn(cell{"NRWS", fashionNRWS, 0.5}), special: drawFashionDreams},
 	"varady/table5.4": {
 		cells: table54, table: true,
-		claims: []claim{amount("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
+		claims: []claim{judged("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
 			func(c *comparison, j *judgement) {
 				j.add(c.over("FashionMNIST, NBiHM", "FashionMNIST, BiHM").of("NBiHM − BiHM").Over(1).Errors(0))
 			},
@@ -42,16 +42,16 @@ var fashionRows = map[string]row{
 	},
 	"varady/fig5.11": {
 		cells: table54, begin: "FashionMNIST, ", timed: true, onTest: true,
-		claims:  []claim{order("NBiHM is best overall, and BiHM leads NRWS for half of the time.", askBidirectional, byFewSamples)},
+		claims:  []claim{judged("NBiHM is best overall, and BiHM leads NRWS for half of the time.", askBidirectional, byFewSamples)},
 		figures: ofCells("FashionMNIST, C, bidirectional machines"), drawn: "varady/table5.4",
 	},
 	"varady/table6.2": {
 		cells: table62, table: true,
-		claims: []claim{order("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", askOptimisers)},
+		claims: []claim{judged("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", askOptimisers)},
 	},
 	"varady/fig6.5": {
 		cells: fig65, begin: "FashionMNIST, ",
-		claims: []claim{amount("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
+		claims: []claim{judged("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
 			func(c *comparison, j *judgement) {
 				for _, m := range methods {
 					j.add(exact(c.of(m+", momentum").mean(end)-c.of(m+", Nesterov").mean(end), "nats", "%s, momentum − Nesterov", m).Within(0.3))
@@ -68,18 +68,18 @@ var fashionRows = map[string]row{
 	},
 	"varady/table6.3": {
 		cells: table63, table: true,
-		claims: []claim{amount("L1 and L2 do not help NRWS.",
+		claims: []claim{judged("L1 and L2 do not help NRWS.",
 			notAbove("FashionMNIST, NRWS, 2,000 epochs, L1 0.00001", "FashionMNIST, NRWS, 2,000 epochs"),
 			notAbove("FashionMNIST, NRWS, 2,000 epochs, L2 0.00001", "FashionMNIST, NRWS, 2,000 epochs"))},
 	},
 	"varady/fig6.9": {
 		cells: fig69, begin: "FashionMNIST, ",
-		claims:  []claim{amount("Neither helps either method at any β; the larger β, the worse.", askPenalties)},
+		claims:  []claim{judged("Neither helps either method at any β; the larger β, the worse.", askPenalties)},
 		figures: ofMethods("FashionMNIST, C, penalties", "", ", L1 0.00001", ", L1 0.001", ", L2 0.00001", ", L2 0.001"), drawn: "varady/table6.3",
 	},
 	"varady/fig6.11": {
 		cells: fig69, begin: "FashionMNIST, ",
-		claims:  []claim{amount("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", askHeld)},
+		claims:  []claim{judged("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", askHeld)},
 		special: drawNorms("with L2 and without", "", ", L2 0.00001", ", L2 0.001"),
 	},
 	"varady/table6.4": {
@@ -88,20 +88,20 @@ var fashionRows = map[string]row{
 			logPOver("FashionMNIST, gain of entropy, RWS, 2,000 epochs", "FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
 			logPOver("FashionMNIST, gain of entropy, NRWS, 2,000 epochs", "FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"),
 		},
-		claims: []claim{amount("The entropy regulariser gains about half a nat.",
+		claims: []claim{judged("The entropy regulariser gains about half a nat.",
 			falling("FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
 			falling("FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"))},
 	},
 	"varady/fig6.12": {
 		cells: fig612, begin: "FashionMNIST, ", names: strongest,
-		claims: []claim{amount("It helps both methods in speed and minimum; β 2.0 is best.",
+		claims: []claim{judged("It helps both methods in speed and minimum; β 2.0 is best.",
 			falling("RWS, entropy", "RWS"), falling("RWS, entropy", "RWS, entropy 0.8"), falling("RWS, entropy", "RWS, entropy 5"),
 			falling("NRWS, entropy", "NRWS"), falling("NRWS, entropy", "NRWS, entropy 0.8"), falling("NRWS, entropy", "NRWS, entropy 5"))},
 		figures: ofMethods("FashionMNIST, C, entropy regulariser", "", ", entropy 0.8", ", entropy", ", entropy 5"), drawn: "varady/table6.4",
 	},
 	"varady/fig6.13": {
 		cells: fig612, begin: "FashionMNIST, ", names: strongest,
-		claims:  []claim{amount("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", askRaised)},
+		claims:  []claim{judged("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", askRaised)},
 		special: drawNorms("with the entropy regulariser and without", "", ", entropy"),
 	},
 }

@@ -77,7 +77,7 @@ func makeFigC2(w *work) {
 	j.add(fact(slices.IsSorted(o.rates), "best η does not fall as α rises"), exact(o.α, "", "best at α").Over(0.005-rounding).Under(0.1+rounding),
 		exact(o.η, "", "and η").Over(0.005-rounding).Under(0.02+rounding))
 	j.say("best η of each α, from %g to %g: %s; %d trainings diverged", gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
-	w.judgeFull("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.", j)
+	w.judge("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.", j)
 	w.drawOptimum("NRWS on miniMNIST", o)
 }
 
@@ -89,7 +89,7 @@ func makeFigC3(w *work) {
 	if o.α == mini.α {
 		j.undecided("the best α is the same")
 	}
-	w.judgeFull("The larger the image, the larger the α that is needed.", j)
+	w.judge("The larger the image, the larger the α that is needed.", j)
 	w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
@@ -119,9 +119,9 @@ var gridRows = map[string]row{
 	},
 	"varady/figC.5": {
 		cells: figC5(), unstable: tooSeldom, onTest: true,
-		claims: []claim{amount("K 100,000 breaks down; most others reach the same minimum.",
+		claims: []claim{judged("K 100,000 breaks down; most others reach the same minimum.",
 			within(0.5, "K = 200", "K = 100"), within(0.5, "K = 500", "K = 100"), within(0.5, "K = 1000", "K = 100"), askBreakdown),
-			order("K 100 has a slight advantage on test rows.", falling("K = 100", "K = 200"), falling("K = 100", "K = 500"), falling("K = 100", "K = 1000"))},
+			judged("K 100 has a slight advantage on test rows.", falling("K = 100", "K = 200"), falling("K = 100", "K = 500"), falling("K = 100", "K = 1000"))},
 		figures: ofCells("FashionMNIST, C, NRWS, steps between refreshes"),
 	},
 	"varady/tableC.1": {cells: figC5(), unstable: tooSeldom, special: findRefreshTimes},
@@ -153,7 +153,7 @@ func findRefreshTimes(c *comparison) {
 	ratio, se := c.secondsRatio("K = 1000", "K = 100", c.labels...)
 	var j judgement
 	j.add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
-	c.judgeFull("The time saved is a reason to prefer large K.", j)
+	c.judge("The time saved is a reason to prefer large K.", j)
 }
 
 // threeByThree returns the training runs of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1,
@@ -224,5 +224,5 @@ func compareDivergences(c *comparison) {
 	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
 	c.Beyond("On 3by3 the KL of WS is lower by %v at the rate to which α 1 scales the rate of NWS, and the KL of NWS with α 0.1 is lower than the KL of WS by %v",
 		below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
-	c.judgeFull("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
+	c.judge("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
 }

@@ -203,10 +203,8 @@ func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == l
 
 func (j judgement) text() string { return strings.Join(j.evidence, "; ") }
 
-// judge records the verdict on a claim that is only about an order, and judgeFull on any other claim.
+// judge records the verdict on a claim.
 func (w *work) judge(says string, j judgement) { w.Judge(says, j.on, j.text()) }
-
-func (w *work) judgeFull(says string, j judgement) { w.JudgeFull(says, j.on, j.text()) }
 
 // isAbove records the verdict on a claim that one thing is above another.
 func (w *work) isAbove(says, what string, g gain) {
@@ -225,5 +223,5 @@ func (w *work) lookAt(says string, j judgement) {
 	if reproduce.VerdictOn(j.on) != reproduce.Fails {
 		j.on = nil
 	}
-	w.judgeFull(says, j)
+	w.judge(says, j)
 }

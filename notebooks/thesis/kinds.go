@@ -172,7 +172,7 @@ func makeHalves(w *work) {
 	g := all[1].over(all[0])
 	var j judgement
 	j.add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
-	w.judge("Hidden units tell more of the left half of a digit than its right half does by itself.", j)
+	w.judge("A conditional RBM predicts the left halves of digits better than logistic regression does.", j)
 	w.Draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
 		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
 }

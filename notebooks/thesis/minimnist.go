@@ -22,18 +22,18 @@ var miniRows = map[string]row{
 			logPOver("C, NRWS over RWS", "C, NRWS", "C, RWS"), logPOver("C, RWS over WS", "C, RWS", "C, WS"),
 			secondsOver("C, seconds of an epoch, NRWS over RWS", "C, NRWS", "C, RWS", "C, NRWS", "C, RWS", "C, WS"),
 		},
-		claims: []claim{order("NRWS is ahead of RWS, RWS of WS, with B and with C.", above(
+		claims: []claim{judged("NRWS is ahead of RWS, RWS of WS, with B and with C.", above(
 			pair{"B, NRWS − RWS", "B, NRWS", "B, RWS"}, pair{"B, RWS − WS", "B, RWS", "B, WS"},
 			pair{"C, NRWS − RWS", "C, NRWS", "C, RWS"}, pair{"C, RWS − WS", "C, RWS", "C, WS"}))},
 	},
 	"varady/fig5.17": {
 		cells: sleepSteps(1, 3, 5, 10), timed: true,
 		claims: []claim{
-			order("More sleep steps converge better by epochs.", endsAbove(
+			judged("More sleep steps converge better by epochs.", endsAbove(
 				pair{"WS, sleep steps: 3 over the one before", "WS, sleep steps: 3", "WS, sleep steps: 1"},
 				pair{"WS, sleep steps: 5 over the one before", "WS, sleep steps: 5", "WS, sleep steps: 3"},
 				pair{"WS, sleep steps: 10 over the one before", "WS, sleep steps: 10", "WS, sleep steps: 5"})),
-			amount("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
+			judged("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
 				one := c.of("WS, sleep steps: 1")
 				for _, label := range c.labels[1:] {
 					j.add(exact(c.of(label).mean(at(one.seconds()))-one.mean(end), "nats", "%s at the seconds of one", label).Under(0.3))
@@ -46,10 +46,10 @@ var miniRows = map[string]row{
 	"minimnist/penalties": {
 		cells: penalisedMini(), table: true, few: true,
 		claims: []claim{
-			order("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
+			judged("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
 				return []ask{notAbove(little, plain), notAbove(much, plain)}
 			})),
-			order("The larger β, the worse.", forPenalties(func(plain, little, much string) []ask {
+			judged("The larger β, the worse.", forPenalties(func(plain, little, much string) []ask {
 				return []ask{falling(little, much), falling(plain, much)}
 			})),
 		},
@@ -58,8 +58,8 @@ var miniRows = map[string]row{
 	"minimnist/entropy": {
 		cells: entropicMini(), more: nesterovPlans(), table: true, few: true,
 		claims: []claim{
-			order("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
-			order("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
+			judged("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
+			judged("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
 		},
 		figures: ofMethods("miniMNIST, C, entropy", "", ", entropy as printed, β 2", ", entropy, β 0.01"),
 		special: addToNesterov,
@@ -96,9 +96,9 @@ func miniCells() []cell {
 func makeMiniCurves(w *work) {
 	var time judgement
 	for _, binarization := range []string{"B", "C"} {
-		from, claim := 20, "With B, NRWS is ahead from the 12th epoch, by epochs."
+		from, claim := 20, "With B, NRWS is ahead from the 20th epoch on, by epochs."
 		if binarization == "C" {
-			from, claim = 3, "With C, NRWS is ahead from the very beginning."
+			from, claim = 3, "With C, NRWS is ahead from the third epoch on."
 		}
 		trained := func(method string) curve {
 			return w.trained("minimnist-"+strings.ToLower(binarization+"-"+method), method)
@@ -118,7 +118,7 @@ func makeMiniCurves(w *work) {
 		w.judge(claim, j)
 		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
 	}
-	w.judge("NRWS is ahead by time.", time)
+	w.judge("NRWS is ahead by time, from the second tenth on.", time)
 }
 
 func miniMethod(name string) plan {
@@ -174,7 +174,7 @@ func makeManySeeds(w *work) {
 	j.above("NRWS over RWS", gap)
 	j.add(exact(sdAt(length)/gap.nats, "", "after %d epochs: sd over %d seeds, over NRWS − RWS", length, t.Seeds).Under(0.1))
 	j.say("sd %.3f nats", sdAt(length))
-	w.judgeFull("Training is robust against chance.", j)
+	w.judge("Training is robust against chance.", j)
 }
 
 // sleepSteps returns training runs of WS with several sleep steps (Várady 2025, fig. 5.17).
@@ -211,7 +211,7 @@ func compareSleep(c *comparison) {
 	longer.add(exact(math.Abs(apart.nats)-gain.nats/2, "nats", "distance of a factor of 3 from 3 steps less half of the gain of 3 steps").Under(0))
 	cost, se := c.secondsRatio(labels[1], labels[0], labels...)
 	longer.add(reproduce.Measured(cost, se, "", "seconds of an epoch ×").Over(0.95).Under(1.05))
-	c.judgeFull("A factor of 3 gains at no cost, about as much as three steps.", longer)
+	c.judge("A factor of 3 gains at no cost, about as much as three steps.", longer)
 	var both judgement
 	c.endsAbove(&both, "three steps over three of factor 3", thrice, all[3])
 	c.judge("Three steps of factor 3 can be worse than three plain ones.", both)

@@ -19,7 +19,7 @@ var mnistRows = map[string]row{
 			secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS"),
 		},
 		claims: []claim{
-			amount("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", func(c *comparison, j *judgement) {
+			judged("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", func(c *comparison, j *judgement) {
 				logP := c.tested("NRWS")[0].LogP
 				j.add(exact(logP, "nats", "log p of NRWS after %d epochs", mnistNRWS.epochs(c.Scale)).Over(-85))
 				j.say("%+.2f from −84.5", logP+84.5)
@@ -32,14 +32,14 @@ var mnistRows = map[string]row{
 			secondsOver("seconds of an epoch, DNRWS over RWS", "DNRWS", "RWS"),
 			secondsOver("seconds of an epoch, WS over RWS", "WS", "RWS"),
 		},
-		claims:  []claim{order("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS"))},
+		claims:  []claim{judged("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS"))},
 		figures: ofCells("binarised MNIST, twelve layers, four methods"),
 	},
 	"varady/fig5.4": {
 		cells: fig54(),
 		claims: []claim{
-			amount("Smaller α is faster at first, with a worse minimum.", askDamping),
-			amount("A larger η that makes up for a larger α converges too early.",
+			judged("Smaller α is faster at first, with a worse minimum.", askDamping),
+			judged("A larger η that makes up for a larger α converges too early.",
 				endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
 		},
 		figures: each([]string{"η 0.001", "η 0.002", "η 0.004"}, func(η string) figure {
@@ -49,9 +49,9 @@ var mnistRows = map[string]row{
 	"varady/fig5.5": {
 		cells: drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25}), timed: true,
 		claims: []claim{
-			order("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
+			judged("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
 				aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
-			amount("By time DNRWS beats RWS for a longer period.", func(c *comparison, j *judgement) {
+			judged("By time DNRWS beats RWS for a longer period.", func(c *comparison, j *judgement) {
 				dnrws, rws := c.of("DNRWS"), c.of("RWS")
 				j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(dnrws, rws, rws, 1, 1))
 			}),
@@ -62,8 +62,8 @@ var mnistRows = map[string]row{
 		cells: nrwsAndRWS, timed: true,
 		numbers: []number{secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS")},
 		claims: []claim{
-			order("NRWS converges faster by epochs and to a better minimum.", aheadByEpochs(over("NRWS", "RWS"))),
-			order("NRWS is faster by time.", aheadBySeconds(over("NRWS", "RWS"))),
+			judged("NRWS converges faster by epochs and to a better minimum.", aheadByEpochs(over("NRWS", "RWS"))),
+			judged("NRWS is faster by time.", aheadBySeconds(over("NRWS", "RWS"))),
 		},
 		figures: ofCells("binarised MNIST, twelve layers"), drawn: "varady/table5.1",
 	},
@@ -71,13 +71,13 @@ var mnistRows = map[string]row{
 	"varady/table5.3": {
 		cells: table53, table: true,
 		numbers: []number{secondsOver("seconds of an epoch, NBiHM over BiHM", "NBiHM", "BiHM")},
-		claims:  []claim{order("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM"))},
+		claims:  []claim{judged("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM"))},
 	},
 	"varady/fig5.10": {
 		cells: table53, timed: true,
 		claims: []claim{
-			order("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
-			order("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
+			judged("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
+			judged("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
 				func(c *comparison, j *judgement) {
 					shorter, se := c.secondsRatio("NBiHM", "NRWS", c.labels...)
 					j.add(reproduce.Measured(shorter, se, "", "seconds of an epoch ×").Under(1))
@@ -88,7 +88,7 @@ var mnistRows = map[string]row{
 	},
 	"varady/table6.1": {
 		cells: table61, table: true,
-		claims: []claim{order("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
+		claims: []claim{judged("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
 			falling("NRWS, 2,000 epochs", "RWS, 5,000 epochs"),
 			falling("NRWS, 2,000 epochs, momentum", "RWS, 5,000 epochs, momentum"),
 			falling("NRWS, 2,000 epochs, Nesterov", "RWS, 5,000 epochs, Nesterov"),
@@ -97,8 +97,8 @@ var mnistRows = map[string]row{
 	"varady/fig6.3": {
 		cells: fig63,
 		claims: []claim{
-			order("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
-			order("Adam is best for RWS, momentum and Nesterov for NRWS.",
+			judged("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
+			judged("Adam is best for RWS, momentum and Nesterov for NRWS.",
 				endsAbove(overPlain("RWS", "Adam")...),
 				endsAbove(overOther("RWS", "Adam", "momentum"), overOther("NRWS", "momentum", "Adam")), endsAbove(overPlain("NRWS", "momentum")...),
 				endsAbove(overOther("RWS", "Adam", "Nesterov"), overOther("NRWS", "Nesterov", "Adam")), endsAbove(overPlain("NRWS", "Nesterov")...)),
@@ -113,18 +113,18 @@ var mnistRows = map[string]row{
 	},
 	"varady/table6.5": {
 		cells: table65, table: true,
-		claims: []claim{amount("Entropy and acceleration together almost always help.",
+		claims: []claim{judged("Entropy and acceleration together almost always help.",
 			falling("MNIST, NRWS, entropy and Nesterov", "MNIST, NRWS"),
 			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"))},
 	},
 	"bihm/text3.7.4": {
 		cells: sevenLayers, table: true, numbers: []number{findRange},
-		claims: []claim{order("Removing a layer decreases log p.", falling("BiHM", "BiHM, six layers"))},
+		claims: []claim{judged("Removing a layer decreases log p.", falling("BiHM", "BiHM, six layers"))},
 	},
 	"varady/figC.4": {cells: figC4(), special: compareRefreshes},
 	"bihm/fig3.4": {
 		cells: fig34, timed: true, onTest: true,
-		claims: []claim{amount("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
+		claims: []claim{judged("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
 			bihm, rws := c.of("BiHM"), c.of("RWS")
 			least := slices.Min(each(c.bySeconds(bihm, rws, rws, 2, 10), func(g gain) float64 { return g.nats })) // NaN where they cannot be compared
 			j.add(atLeast(6, "above RWS at tenths of the updates:", ofGains(c.byEpochs(bihm, rws, rws.tenths()))),

@@ -83,10 +83,8 @@ type claim struct {
 // ask adds the answer of a comparison to a judgement.
 type ask func(c *comparison, j *judgement)
 
-// order returns a claim that is only about an order, amount any other claim, and shown a claim on which
-// this setting allows no verdict.
-func order(says string, asks ...ask) claim  { return claim{says, (*work).judge, asks} }
-func amount(says string, asks ...ask) claim { return claim{says, (*work).judgeFull, asks} }
+// judged returns a claim, and shown a claim on which this setting allows no verdict.
+func judged(says string, asks ...ask) claim { return claim{says, (*work).judge, asks} }
 func shown(says string, asks ...ask) claim  { return claim{says, (*work).show, asks} }
 
 // figure is a figure of learning curves, of all cells or of some labels.

@@ -5,6 +5,7 @@
 package thesis
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -66,9 +67,9 @@ var (
 		"bihm/table3.2":  by(makeTable32, uciPlans()...),
 		"bihm/text3.6.2": by(makeText362, append([]plan{bihmTuned}, withoutLayers()...)...),
 		"bihm/text3.7.1": by(makeText371, bihmTuned),
-		"bihm/fig4.1":    by(makeDescent(5, 8, (*work).judge, "From a deeper layer samples are noisier and of other digits.", rising), bihmTuned),
-		"bihm/fig4.2":    by(makeDescent(9, 12, (*work).judgeFull, "Deep layers know little of the digit.", besideIndependent(9, reproduce.Quantity.Over, 0.8)), bihmTuned),
-		"bihm/fig4.3":    by(makeDescent(2, 4, (*work).judgeFull, "Lower layers keep the digit.", besideIndependent(2, reproduce.Quantity.Under, 0.5)), bihmTuned), // below the first layer a dream stays as it was
+		"bihm/fig4.1":    by(makeDescent(5, 8, "The deeper the layer below which a dream is redrawn, the more of its pixels change.", rising), bihmTuned),
+		"bihm/fig4.2":    by(makeDescent(9, 12, "Redrawn below a deep layer, a dream differs almost as much as independent dreams do.", besideIndependent(9, reproduce.Quantity.Over, 0.8)), bihmTuned),
+		"bihm/fig4.3":    by(makeDescent(2, 4, "Redrawn below a low layer, a dream differs less than half as much as independent dreams do.", besideIndependent(2, reproduce.Quantity.Under, 0.5)), bihmTuned), // below the first layer a dream stays as it was
 		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
 
 		"boltzmann/rbm":         by(makeRBM, rbm),
@@ -150,7 +151,7 @@ func Published(patterns ...string) (string, error) {
 			fmt.Fprintf(&text, "    %s, %s: %g\n", n.Of, n.Measure, n.Published)
 		}
 		for _, c := range e.Claims {
-			fmt.Fprintf(&text, "    claims: %s\n", c.Says)
+			fmt.Fprintf(&text, "    claims: %s\n", cmp.Or(c.Broader, c.Says))
 		}
 		if e.Note != "" {
 			fmt.Fprintf(&text, "    %s\n", e.Note)

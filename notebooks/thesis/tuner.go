@@ -74,5 +74,5 @@ func makeTuner(w *work) {
 			mean(each(of, func(s searched) float64 { return s.Tuner })), mean(each(of, func(s searched) float64 { return s.Grid })), of[0].Found, of[0].Picked)
 	}
 	j.add(atLeast(min(4, len(above)), "ahead on", above))
-	w.judge("Successive halving finds better settings than a grid of equal cost, on four of five sets.", j)
+	w.judge("Successive halving ends with a better machine than a grid of equal cost, on four of five sets.", j)
 }

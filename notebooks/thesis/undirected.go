@@ -201,7 +201,7 @@ func makeRBM(w *work) {
 	v := reproduce.Over(spread(apart), len(apart))
 	v.By = fmt.Sprintf("%d test rows, %d chains each", rows, chains)
 	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
-	w.judgeFull("AIS and RAISE agree.", j)
+	w.judge("AIS and RAISE agree.", j)
 	w.drawChains(all[0])
 }
 
@@ -219,7 +219,7 @@ func (w *work) deeper(p undirected, number, says string) {
 	if v := ofRows.of("").Over(0).Verdict(); v != reproduce.VerdictOn(j.on) {
 		j.say("by the rows alone, as the criterion has it, the verdict would be “%s”", v)
 	}
-	w.judgeFull(says, j)
+	w.judge(says, j)
 	w.drawChains(deep[0])
 }
 

@@ -45,6 +45,6 @@ func makeVAE(w *work) {
 	rise, size := many["log_p"].Value-few["log_p"].Value, many["ess"]
 	j.add(exact(rise, "nats", "log p by %s samples above that by 10", thousands(most)).Over(1),
 		reproduce.Measured(size.Value, size.SE, "", "effective sample size").Under(0.05).Errors(0))
-	w.judge("A VAE needs thousands of samples.", j)
+	w.judge("A VAE needs far more than ten samples.", j)
 	w.Draw("curve", "binarised MNIST, variational autoencoder, Adam: minus the bound of training rows (solid) and validation rows (dashed), which is the estimate of −log p by one sample, by epochs", plotting.Curves(reproduce.History("VAE", run.Run, epochs)))
 }

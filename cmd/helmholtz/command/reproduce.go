@@ -297,7 +297,7 @@ func newReproduceList() *cobra.Command {
 		Use:   "list [ID...]",
 		Short: "List the published results and their progress",
 		Long: `List the published results and their progress at a scale: how many epochs of the runs
-that they need are done, and whether the results have been made.`,
+that they need are done, whether the results have been made, and at what length of training.`,
 		Example: `  helmholtz reproduce list
   helmholtz reproduce list 'varady/table*' --scale full`,
 		Args: cobra.ArbitraryArgs,
