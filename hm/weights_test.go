@@ -8,10 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
@@ -29,19 +31,24 @@ states = [np.array(layer, dtype=float) for layer in given["states"]]
 def every(n):
     return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(float)
 
-hidden = np.split(every(sum(units[1:])), np.cumsum(units[1:])[:-1], axis=1)
-exact = [np.logaddexp.reduce(machine.log_p([np.tile(x, (len(hidden[0]), 1))] + hidden)) for x in every(units[0])]
-dreams = machine.dream(given["dreams"], np.random.default_rng(1))[0]
-json.dump({
-    "log_p": machine.log_p(states).tolist(),
-    "log_q": machine.log_q(states).tolist(),
-    "exact": exact,
-    "counts": np.bincount((dreams @ 2 ** np.arange(units[0])).astype(int), minlength=2 ** units[0]).tolist(),
-}, sys.stdout)
+def possible(layer):
+    rows = every(units[layer])
+    return rows[[all(v.possible(row[None, of]) for v, _, of in machine.parts(layer, np.zeros((1, 99)))) for row in rows]]
+
+answer = {"log_p": machine.log_p(states).tolist(), "log_q": machine.log_q(states).tolist()}
+if given["dreams"]:
+    visible, *hidden = map(possible, range(len(units)))
+    numbers = np.indices([len(h) for h in hidden]).reshape(len(hidden), -1)
+    hidden = [h[i] for h, i in zip(hidden, numbers)]
+    dreams = machine.dream(given["dreams"], np.random.default_rng(1))[0]
+    counts = np.bincount((dreams @ 2 ** np.arange(units[0])).astype(int), minlength=2 ** units[0])
+    answer["exact"] = [np.logaddexp.reduce(machine.log_p([np.tile(x, (len(hidden[0]), 1))] + hidden)) for x in visible]
+    answer["counts"] = counts[(visible @ 2 ** np.arange(units[0])).astype(int)].tolist()
+json.dump(answer, sys.stdout)
 `
 
-// weightsNumbers holds the script's answers. Exact and Counts have one value for each x by number,
-// whose unit j is on if bit j is set.
+// weightsNumbers holds the script's answers. Exact and Counts have one value for each possible x by number,
+// whose unit j is on if bit j is set. They are empty without dreams.
 type weightsNumbers struct {
 	LogP   []float64 `json:"log_p"`
 	LogQ   []float64 `json:"log_q"`
@@ -49,54 +56,94 @@ type weightsNumbers struct {
 	Counts []float64 `json:"counts"`
 }
 
-// TestWeights reads the checkpoint of a run in Python, and compares log p(x,h) and log q(h|x) of
-// the engine's samples, the exact log p(x) of every x, the frequencies of dreams, and an estimate
-// of log p(x).
+// TestWeights reads the checkpoints of runs in Python, and compares log p(x,h) and log q(h|x) of
+// the engine's samples. Of machines of binary units, it also compares the exact log p(x) of every x, the
+// frequencies of dreams, and an estimate of log p(x).
 func TestWeights(t *testing.T) {
 	t.Parallel()
 	python := pythonWith(t, "numpy", "safetensors")
-	bothCodings(t, func(t *testing.T, coding Coding) {
-		t.Parallel()
-		const dreams = 50_000
-		set := patterns(t)
-		run, err := short(NRWS()).Train(t.Context(), machineFor(set).Coding(coding), set, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		exact, err := oracle.New(run.parameters)
-		if err != nil {
-			t.Fatal(err)
-		}
-		model, err := run.engine.model()
-		if err != nil {
-			t.Fatal(err)
-		}
-		draws, err := model.Infer(t.Context(), run.experiment.data(set.Test()), 10, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkpoint := filepath.Join(run.Dir(), "checkpoint.safetensors")
-		got := askPython(t, python, map[string]any{"checkpoint": checkpoint, "dreams": dreams, "states": statesOf(draws.States, run.Architecture().Units)})
+	set, table, mixed := patterns(t), garments(t), measured(t, dataset.Real)
+	plain := New(set.Shape()).Dense(4, 3)
+	groups := []Groups{{Layer: 1, Count: 2, Units: 2}, {Layer: 2, Count: 1, Units: 2, Rest: true}, {Layer: 2, Count: 1, Units: 1, Rest: true}}
+	for name, c := range map[string]struct {
+		machine Machine
+		set     *dataset.Set
+		dreams  int
+	}{
+		"bernoulli 01":  {plain.Coding(ZeroOne), set, 50_000},
+		"bernoulli pm1": {plain.Coding(PlusMinusOne), set, 50_000},
+		"tanh 01":       {plain.Coding(ZeroOne).Tanh(4, 3), set, 50_000},
+		"tanh pm1":      {plain.Coding(PlusMinusOne).Tanh(4, 3), set, 50_000},
+		"groups 01":     {plain.Coding(ZeroOne).Groups(groups...), set, 50_000},
+		"groups pm1":    {plain.Coding(PlusMinusOne).Groups(groups...), set, 50_000},
+		"table pm1":     {New(table.Shape()).Dense(3, 2).Groups(Groups{}).Tanh(3), table, 50_000},
+		"mixed pm1":     {New(mixed.Shape()).Dense(3, 2).Groups(Groups{}), mixed, 0},
+		"gaussian pm1":  {plain.Units(Bernoulli, Gaussian, Bernoulli), set, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run, err := short(NRWS()).LearningRate(0.005).Train(t.Context(), c.machine, c.set, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := run.engine.model()
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := c.set.Train()
+			draws, err := model.Infer(t.Context(), run.experiment.data(rows), 10, 5)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkpoint := filepath.Join(run.Dir(), "checkpoint.safetensors")
+			got := askPython(t, python, map[string]any{"checkpoint": checkpoint, "dreams": c.dreams, "states": statesOf(draws, run.Architecture().Units)})
+			if len(got.LogP) != draws.Rows || len(got.LogQ) != draws.Rows {
+				t.Fatalf("log p and log q of %d and %d samples, want %d", len(got.LogP), len(got.LogQ), draws.Rows)
+			}
+			for r := range draws.Rows {
+				wantNear(t, fmt.Sprintf("log p(x,h) of sample %d", r), got.LogP[r], draws.LogP[r], 1e-5*(1+math.Abs(draws.LogP[r])))
+				wantNear(t, fmt.Sprintf("log q(h|x) of sample %d", r), got.LogQ[r], draws.LogQ[r], 1e-5*(1+math.Abs(draws.LogQ[r])))
+			}
+			if c.dreams == 0 {
+				return
+			}
+			exact, err := oracle.New(run.parameters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			number, chi2 := 0, 0.0 // Pearson's, of the dreams
+			for x := range exact.Visible() {
+				want := exact.LogP(x)
+				wantNear(t, fmt.Sprintf("log p of x number %d", number), got.Exact[number], want, 1e-9)
+				expected := float64(c.dreams) * math.Exp(want)
+				chi2 += math.Pow(got.Counts[number]-expected, 2) / expected
+				number++
+			}
+			freedom := float64(number - 1)
+			wantNear(t, "χ² of the dreams", chi2, freedom, 5*math.Sqrt(2*freedom))
+			testWeightsCommand(t, python, checkpoint, rows, exact)
+		})
+	}
+}
 
-		if len(got.LogP) != draws.Rows || len(got.LogQ) != draws.Rows {
-			t.Fatalf("log p and log q of %d and %d samples, want %d", len(got.LogP), len(got.LogQ), draws.Rows)
+// Machines that weights.py cannot score are refused, not scored wrongly.
+func TestWeightsRefuses(t *testing.T) {
+	t.Parallel()
+	python := pythonWith(t, "numpy", "safetensors")
+	for want, set := range map[string]*dataset.Set{"has a label:": labeled(t, 0), "has a label": labeled(t, 1), "has convolutions:": shadesAs(t, dataset.Gray, 0)} {
+		method := RWS()
+		if set.Spec().Labels > 0 {
+			method = BiHM()
 		}
-		for r := range draws.Rows {
-			wantNear(t, fmt.Sprintf("log p(x,h) of sample %d", r), got.LogP[r], draws.LogP[r], 1e-5*(1+math.Abs(draws.LogP[r])))
-			wantNear(t, fmt.Sprintf("log q(h|x) of sample %d", r), got.LogQ[r], draws.LogQ[r], 1e-5*(1+math.Abs(draws.LogQ[r])))
+		run, err := short(method).LearningRate(0.0001).Epochs(1).Train(t.Context(), machineFor(set), set, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
 		}
-		number, chi2 := 0, 0.0 // Pearson's, of the dreams
-		for x := range exact.Visible() {
-			want := exact.LogP(x)
-			wantNear(t, fmt.Sprintf("log p of x number %d", number), got.Exact[number], want, 1e-9)
-			expected := dreams * math.Exp(want)
-			chi2 += math.Pow(got.Counts[number]-expected, 2) / expected
-			number++
+		out, err := exec.Command(python, filepath.Join(notebooks, "weights.py"), filepath.Join(run.Dir(), "checkpoint.safetensors")).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) {
+			t.Errorf("a machine that %s weights.py prints %s", want, out)
 		}
-		freedom := float64(number - 1)
-		wantNear(t, "χ² of the dreams", chi2, freedom, 5*math.Sqrt(2*freedom))
-		testWeightsCommand(t, python, checkpoint, set.Test(), exact)
-	})
+	}
 }
 
 // testWeightsCommand compares what weights.py prints for rows with the exact log p(x).
@@ -119,10 +166,13 @@ func testWeightsCommand(t *testing.T, python, checkpoint string, rows dataset.Sp
 	printed := runPython(t, python, nil, filepath.Join(notebooks, "weights.py"), checkpoint, file, "--samples", "3000")
 	t.Logf("%s", printed)
 	var mean, se float64
-	if _, err := fmt.Sscanf(printed, "log p(x) = %f ± %f nats, of 18 rows with 3000 samples each\n", &mean, &se); err != nil {
+	if _, err := fmt.Sscanf(printed, fmt.Sprintf("log p(x) = %%f ± %%f nats, of %d rows with 3000 samples each\n", rows.Rows), &mean, &se); err != nil {
 		t.Fatalf("weights.py printed %q: %v", printed, err)
 	}
 	wantNear(t, "the estimate of log p", mean, sum/n, 0.02)
+	if own := runPython(t, python, nil, filepath.Join(notebooks, "weights.py"), checkpoint, "--samples", "2"); !strings.HasPrefix(own, "minus the machine's entropy") {
+		t.Errorf("the mean log p of a machine's own draws is called %q", own)
+	}
 	wantNear(t, "its standard error", se, math.Sqrt((squares/n-sum*sum/n/n)/(n-1)), 0.02)
 }
 
@@ -172,16 +222,14 @@ func askPython(t *testing.T, python string, question any) (answer weightsNumbers
 }
 
 // statesOf returns the states of layers as rows of numbers.
-func statesOf(layers [][]uint8, units []int) [][][]int {
-	of := make([][][]int, len(layers))
-	for i, states := range layers {
-		for r := range len(states) / units[i] {
-			row := make([]int, units[i])
-			for j := range row {
-				row[j] = int(states[r*units[i]+j])
-			}
-			of[i] = append(of[i], row)
+func statesOf(d engine.Draws, units []int) [][][]float32 {
+	of := make([][][]float32, len(units))
+	for i, n := range units {
+		values := d.Values[i]
+		for _, on := range d.States[i] {
+			values = append(values, float32(on))
 		}
+		of[i] = slices.Collect(slices.Chunk(values, n))
 	}
 	return of
 }
