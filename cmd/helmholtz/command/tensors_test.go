@@ -1,7 +1,9 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -56,6 +58,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		{"boltzmann", "deep", pcd + "--layers 4,3"},
 		{"boltzmann", "gaussian", pcd + "--layers 4 --binarization grey --units gaussian"},
 		{"boltzmann", "belief/layer-2", pcd + "--layers 4,3 --belief"},
+		{"boltzmann", "ladder", "train" + bits + "--layers 4 --algorithm ptt --batch 9"},
 		{"updown", "updown", "train --up-down " + in("belief/layer-2") + " --batch 9 --epochs 1"},
 		{"general-boltzmann", "general", "train general-boltzmann" + bits + "--hidden 12 --batch 9 --lr 0.1"},
 		{"autoencoder", "autoencoder", "train autoencoder" + bits + "--binarization grey --decoder normal --latent straight-through --batch 9"},
@@ -93,7 +96,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 			name := regexp.MustCompile(`\btanh\.\d+`).ReplaceAllString(tensor.Name, "tanh.K")
 			name = regexp.MustCompile(`\.\d+`).ReplaceAllString(name, ".N")
 			described := strings.Contains(text[c.family], "`"+name+"`")
-			for _, prefix := range []string{"moment.N.", "refresh.", "below.N.", "prior.", "above."} {
+			for _, prefix := range []string{"moment.N.", "refresh.", "rung.N.", "below.N.", "prior.", "above."} {
 				described = described || strings.HasPrefix(name, prefix) && strings.Contains(text[c.family], "`"+prefix+"TENSOR`")
 			}
 			if !described {
@@ -107,6 +110,77 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		}
 	}
 	t.Run("in Python", func(t *testing.T) { readInPython(t, checkpoints) })
+}
+
+// TestFormulasOfTensors computes log p of rows in Python, by the formulas of TENSORS.md.
+func TestFormulasOfTensors(t *testing.T) {
+	const python, notebooks = "../../../build/venv/bin/python", "../../../notebooks"
+	if out, err := exec.Command(python, "-c", "import numpy, safetensors").CombinedOutput(); err != nil {
+		t.Skipf("there is no Python with the modules numpy and safetensors: type notebooks/jupyter.sh install (%v %s)", err, out)
+	}
+	dir := t.TempDir()
+	reals, bits := filepath.Join(dir, "reals.txt"), filepath.Join(dir, "bits.txt")
+	random, rows := rand.New(rand.NewPCG(1, 1)), map[string]*strings.Builder{reals: {}, bits: {}}
+	for range 40 {
+		a, b := random.NormFloat64(), random.ExpFloat64()
+		fmt.Fprintln(rows[reals], a, b, a*b+random.NormFloat64(), 2-b+random.NormFloat64())
+		for range 9 {
+			fmt.Fprint(rows[bits], random.IntN(2), " ")
+		}
+		fmt.Fprintln(rows[bits])
+	}
+	for path, text := range rows {
+		if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const left = `{"predicted": [0, 1], "given": [2, 3]}`
+	for i, c := range []struct{ family, flags, rows, settings string }{
+		{"ppca", "--components 2", reals, "{}"},
+		{"factor-analysis", "--factors 1", reals, "{}"},
+		{"ica", "--sources 4", reals, "{}"},
+		{"ica", "--sources 3 --density sech", reals, "{}"},
+		{"ica", "--sources 3 --density laplace", reals, "{}"},
+		{"ica", "--sources 3 --density student-t", reals, "{}"},
+		{"ica", "--sources 3 --density two-gaussians", reals, "{}"},
+		{"ica", "--sources 3 --density quartic", reals, "{}"},
+		{"boltzmann", "--algorithm pcd --layers 3 --units gaussian --lr 0.02", reals, "{}"},
+		{"boltzmann", "--algorithm pcd --layers 3", bits, "{}"},
+		{"conditional-gaussian-rbm", "--hidden 3 --lr 0.05", reals, left},
+		{"gated-rbm", "--hidden 3 --factors 2 --lr 0.05 --predict left", reals, left},
+		{"convolutional-rbm", "--filters 2 --window 2 --pool 2 --lr 0.1", bits, `{"height": 3, "width": 3, "pool": 2}`},
+	} {
+		run := filepath.Join(dir, fmt.Sprint(i))
+		args := []string{"train", "--dataset", c.rows, "--validation", "0", "--batch", "10", "--epochs", "5", "--out", run}
+		if c.family != "boltzmann" {
+			args = slices.Insert(args, 1, c.family)
+		}
+		if c.rows == bits {
+			args = append(args, "--shape", "3x3")
+		} else {
+			args = append(args, "--binarization", "real")
+		}
+		succeed(t, append(args, strings.Fields(c.flags)...)...)
+		command := exec.Command(python, "testdata/logp.py", c.family, filepath.Join(run, "checkpoint.safetensors"), c.rows, c.settings)
+		command.Env = append(os.Environ(), "PYTHONPATH="+notebooks, "PYTHONDONTWRITEBYTECODE=1")
+		out, err := command.CombinedOutput()
+		var got []float64
+		if err != nil || json.Unmarshal(out, &got) != nil {
+			t.Fatalf("%s %s: %v: %s", c.family, c.flags, err, out)
+		}
+		var want []struct {
+			LogP float64 `json:"log_p"`
+		}
+		if err := json.Unmarshal([]byte(succeed(t, "eval", run, "--rows", c.rows, "--format", "json")), &want); err != nil {
+			t.Fatal(err)
+		}
+		for r := range want {
+			if len(got) != len(want) || !(math.Abs(got[r]-want[r].LogP) <= 1e-5*(1+math.Abs(got[r]))) {
+				t.Errorf("%s %s: log p of row %d is %v by the page, and %v by eval", c.family, c.flags, r, got[r], want[r].LogP)
+				break
+			}
+		}
+	}
 }
 
 // readInPython compares the tensors that notebooks/weights.py reads with those in the files.
