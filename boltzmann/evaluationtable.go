@@ -116,7 +116,7 @@ func (e Evaluation) String() string {
 		text += "log p is far worse than the baseline: training has diverged, or hardly begun\n"
 	}
 	if e.Mass != nil && e.Mass.Refutes {
-		text += fmt.Sprintf("log Z is refuted: the estimated p(v) of %s sum to e^%.3f, more than 1, and log p is too high by at least %.3f nats\n", names.Count(e.Mass.Rows, "distinct row"), e.Mass.LogSum, e.Mass.LogSum)
+		text += fmt.Sprintf("log Z is refuted: the estimated p(v) of %s sum to e^%.3f, more than 1, and log p is too high by at least %.3f nats\n", names.Count(e.Mass.Rows, "distinct row"), runs.Float(e.Mass.LogSum), runs.Float(e.Mass.LogSum))
 	}
 	if e.Drift != nil && e.Drift.Away && e.Classification == nil {
 		text += e.Drift.verdict() + "\n"

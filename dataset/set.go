@@ -236,7 +236,7 @@ func (s Split) values() string {
 	if s.Reals == nil && isBinary(s.Values) {
 		return fmt.Sprintf("values %.3g to %.3g, %.1f %% ones", least, most, 100*sum/float64(max(1, n)))
 	}
-	return fmt.Sprintf("values %.3g to %.3g, mean %.3f", least, most, sum/float64(max(1, n)))
+	return fmt.Sprintf("values %.3g to %.3g, mean %.3g", least, most, sum/float64(max(1, n)))
 }
 
 // part returns v/255 as text.

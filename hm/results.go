@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // ImportanceWeights holds the importance weights of samples of the recognition network, pooled over
@@ -42,7 +43,7 @@ type LogZ2 struct {
 
 // String returns log Z², its standard error, and the numbers of samples.
 func (z LogZ2) String() string {
-	text := fmt.Sprintf("log Z² %.4f ± %.4f nats", z.Value, z.SE)
+	text := fmt.Sprintf("log Z² %.4f ± %.4f nats", runs.Float(z.Value), runs.Float(z.SE))
 	if n := len(z.Outer); n > 0 {
 		text += fmt.Sprintf(", %s of %s with %s each", names.Count(len(z.Repeats), "repeat"), names.Count(z.Outer[n-1], "outer sample"), names.Count(z.Inner, "inner sample"))
 	}

@@ -131,6 +131,16 @@ func (m Measures) over(n float64) Measures {
 // single row.
 type Float float64
 
+// Format formats a Float like a float64, except that %f gives numbers from ten million on, which only a diverged
+// training reaches, four significant digits.
+func (f Float) Format(s fmt.State, verb rune) {
+	format := fmt.FormatString(s, verb)
+	if before, _, found := strings.Cut(format, "."); found && verb == 'f' && math.Abs(float64(f)) >= 1e7 {
+		format = before + ".4g"
+	}
+	fmt.Fprintf(s, format, float64(f))
+}
+
 func (f Float) MarshalJSON() ([]byte, error) {
 	if !statistics.Finite(float64(f)) {
 		return []byte("null"), nil
@@ -169,30 +179,21 @@ func (s *Spread) UnmarshalJSON(text []byte) error {
 // Text returns mean ± standard deviation with the given number of decimals, or the mean alone if the
 // standard deviation is NaN.
 func (s Spread) Text(decimals int) string {
-	mean := decimal(s.Mean, decimals)
-	if math.IsNaN(s.SD) {
-		return mean
-	}
-	return fmt.Sprintf("%s ± %s", mean, decimal(s.SD, decimals))
+	return s.text(0, decimals)
 }
 
-// decimal formats a number with the given number of decimals, or with four significant digits if training must have
-// diverged to reach it.
-func decimal(x float64, decimals int) string {
-	if math.Abs(x) >= 1e7 {
-		return fmt.Sprintf("%.4g", x)
+func (s Spread) text(width, decimals int) string {
+	text := fmt.Sprintf("%*.*f", width, decimals, Float(s.Mean))
+	if math.IsNaN(s.SD) { // for one seed or one row
+		return text
 	}
-	return fmt.Sprintf("%.*f", decimals, x)
+	return text + fmt.Sprintf(" ± %.*f", decimals, Float(s.SD))
 }
 
 // line returns a line of an evaluation: a name, the spread with the given number of decimals, and the unit.
 // Consecutive lines align.
 func (s Spread) line(name, unit string, decimals int) string {
-	text := fmt.Sprintf("%10.*f", decimals, s.Mean)
-	if !math.IsNaN(s.SD) { // NaN for one seed or one row
-		text += fmt.Sprintf(" ± %.*f", decimals, s.SD)
-	}
-	return fmt.Sprintf("%-22s %s %s\n", name, text, unit)
+	return fmt.Sprintf("%-22s %s %s\n", name, s.text(10, decimals), unit)
 }
 
 // SpreadOf returns the spread of value(x) over all items x, ignoring NaN.
@@ -237,9 +238,9 @@ func EstimateOf(values []float64) (e Estimate) {
 // text returns the estimate with its standard error, if there is one.
 func (e Estimate) text() string {
 	if math.IsNaN(e.SE) {
-		return fmt.Sprintf("%.3f", e.Value)
+		return fmt.Sprintf("%.3f", Float(e.Value))
 	}
-	return fmt.Sprintf("%.3f (± %.3f)", e.Value, e.SE)
+	return fmt.Sprintf("%.3f (± %.3f)", Float(e.Value), Float(e.SE))
 }
 
 // Estimates holds estimates of measures by key.

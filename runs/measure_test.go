@@ -1,8 +1,12 @@
 package runs
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -34,5 +38,32 @@ func TestFloatsInJSON(t *testing.T) {
 	var none struct{ Value *Float }
 	if err := json.Unmarshal([]byte(`{"value":null}`), &none); err != nil || none.Value != nil {
 		t.Errorf("a pointer to none is read as one to %v (%v)", none.Value, err)
+	}
+}
+
+// People read numbers of a few digits, however large: in lines of evaluations, in ±, and in cells of every table. Files
+// of numbers keep all digits.
+func TestNumbersForPeopleAreShort(t *testing.T) {
+	huge, rate := -1.2345678901234567e57, 0.0019999999999999996
+	table := NewTable("numbers", "", Column{Key: "rate", Kind: Number}, Column{Key: "log_p", Kind: Number, Decimals: 3}, Column{Key: "whole", Kind: Number})
+	table.Add(rate, huge, 1234567.0)
+	var text, markdown, page, csv bytes.Buffer
+	if err := errors.Join(table.WriteText(&text), table.WriteMarkdown(&markdown), table.WriteHTML(&page), table.WriteCSV(&csv)); err != nil {
+		t.Fatal(err)
+	}
+	for got, want := range map[string]string{
+		Spread{huge, -huge}.line("log p", "nats", 3):                         "-1.235e+57 ± 1.235e+57 nats",
+		Spread{-84.91234, 0.25}.line("log p", "nats", 3):                     "   -84.912 ± 0.250 nats",
+		Spread{huge, math.NaN()}.Text(3):                                     "-1.235e+57",
+		Estimate{huge, -huge}.text():                                         "-1.235e+57 (± 1.235e+57)",
+		fmt.Sprintf("%+.3f, %8.1f, %v", Float(-huge), Float(2), Float(rate)): "+1.235e+57,      2.0, 0.0019999999999999996",
+		text.String():     "0.002  -1.235e+57  1.234567e+06",
+		markdown.String(): "| 0.002 | -1.235e+57 | 1.234567e+06 |",
+		page.String():     ">0.002</td>",
+		csv.String():      "0.0019999999999999996,-1.2345678901234566e+57,1.234567e+06",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in %q", want, got)
+		}
 	}
 }

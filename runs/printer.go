@@ -120,7 +120,7 @@ func (p *printer) End(error) {
 func describe(h History, e Epoch) string {
 	s := measuresLine(h.Measures, e.Train)
 	if value, ok := e.Validation[h.Objective().Key]; ok {
-		s += fmt.Sprintf(", validation %s %s", h.Objective().Name, decimal(value, 3))
+		s += fmt.Sprintf(", validation %s %s", h.Objective().Name, fmt.Sprintf("%.3f", Float(value)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Measured)) {
 		s += fmt.Sprintf("; %s: %s", name, measuresLine(h.Measures, e.Measured[name]))
@@ -133,7 +133,7 @@ func measuresLine(measures []Measure, values Measures) string {
 		_, measured := values[m.Key]
 		return !measured
 	}), func(m Measure, scale float64, decimals int) string {
-		return decimal(scale*values[m.Key], decimals)
+		return fmt.Sprintf("%.*f", decimals, Float(scale*values[m.Key]))
 	})
 }
 

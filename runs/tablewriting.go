@@ -119,11 +119,13 @@ func (c Column) display(cell any) string {
 		return "–"
 	case float64:
 		if c.Fraction {
-			// Drop the digits that only come from rounding the product.
-			x, _ = strconv.ParseFloat(strconv.FormatFloat(100*x, 'g', 15, 64), 64)
+			x *= 100
 		}
 		if c.Decimals > 0 {
-			return decimal(x, c.Decimals)
+			return fmt.Sprintf("%.*f", c.Decimals, Float(x))
+		}
+		if x != math.Trunc(x) {
+			return fmt.Sprintf("%.6g", x)
 		}
 		return fmt.Sprint(x)
 	}

@@ -211,7 +211,7 @@ func (m magics) runs(arguments []string, w io.Writer) error {
 	for _, r := range all {
 		reached := "-"
 		if r.Value != nil {
-			reached = strings.TrimSpace(fmt.Sprintf("%s %.2f %s", r.Objective.Name, *r.Value, r.Objective.Unit))
+			reached = strings.TrimSpace(fmt.Sprintf("%s %.2f %s", r.Objective.Name, runs.Float(*r.Value), r.Objective.Unit))
 		}
 		if remark := cmp.Or(r.Error, r.Warning); remark != "" {
 			fmt.Fprintf(&remarks, "%s: %s\n", r.Name, remark)

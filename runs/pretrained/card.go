@@ -51,7 +51,7 @@ type Evaluation struct {
 
 // String returns the measure, its value and its standard error.
 func (e Evaluation) String() string {
-	return fmt.Sprintf("%s %.3f ± %.3f (%d %s rows, %d samples)", e.Measure, e.Value, e.SE, e.Rows, e.Split, e.Samples)
+	return fmt.Sprintf("%s %.3f ± %.3f (%d %s rows, %d samples)", e.Measure, runs.Float(e.Value), runs.Float(e.SE), e.Rows, e.Split, e.Samples)
 }
 
 // evaluate evaluates a run's last checkpoint with the options in how.

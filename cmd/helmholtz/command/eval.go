@@ -425,7 +425,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 			return err
 		}
 	}
-	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number}}
+	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number, Decimals: 3}}
 	classes, spec, first := o.Set.ClassNames(), o.Set.Spec(), 0
 	if spec.LabelFile == "" && !o.Set.MadeFromRows() {
 		first = spec.FirstLabel // ReadRows has subtracted it
@@ -439,7 +439,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	}
 	if labels != nil {
 		label.Key = "predicted"
-		columns = append(columns, label, runs.Column{Key: "predicted_log_p", Label: "log p(predicted|x)", Unit: "nats", Kind: runs.Number})
+		columns = append(columns, label, runs.Column{Key: "predicted_log_p", Label: "log p(predicted|x)", Unit: "nats", Kind: runs.Number, Decimals: 3})
 	}
 	t := runs.NewTable("rows", "", columns...)
 	for r, v := range logP {

@@ -52,7 +52,7 @@ func newPretrainedList() *cobra.Command {
 				switch {
 				case err == nil:
 					about[name], where = m.About, m.Dir
-					measured = fmt.Sprintf("%s %.2f ± %.2f", m.Evaluation.Measure, m.Evaluation.Value, m.Evaluation.SE)
+					measured = fmt.Sprintf("%s %.2f ± %.2f", m.Evaluation.Measure, runs.Float(m.Evaluation.Value), runs.Float(m.Evaluation.SE))
 				case errors.Is(err, fs.ErrNotExist):
 					where = "missing: helmholtz pretrained get " + name
 				default:
