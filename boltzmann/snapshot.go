@@ -13,27 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A snapshot of a machine has float32 tensors
-//
-//	weights           W, visible × hidden; for a deep machine even layers, v first, × odd layers;
-//	                  the units of a label are the last visible ones
-//	biases.visible    b
-//	biases.hidden     c
-//	log_variances     log σ² of Gaussian visible units
-//	moment.N.TENSOR   slot N of the optimiser, with the same tensors as above
-//	offsets.visible   moving means of the units given the data, 0 without centring
-//	offsets.hidden
-//	data.means        for Gaussian visible units: means and deviations that standardise
-//	data.deviations   the grey values or real numbers
-//	chains.hidden     the states of the hidden units of persistent chains, one row per chain, the
-//	                  chains at temperature 1 first
-//
-//	rung.N.TENSOR     for ptt: the parameters of the machines of its ladder, the lowest first
-//	rung.N.reservoir  for ptt: the visible states of a rung's samples, one row per chain
-//
-//	below.N.TENSOR    for a belief network: the parameters of the machines below, from v upwards
-//
-// and the fields of header as JSON.
+// A snapshot of a machine has the tensors that runs/TENSORS.md lists, and the fields of header as JSON.
 
 type header struct {
 	MachineSpec

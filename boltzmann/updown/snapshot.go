@@ -12,15 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// A snapshot of a network has float32 tensors
-//
-//	generative.L.weights   W of p(h^l|h^{l+1}), h^{l+1} × h^l
-//	generative.L.biases
-//	recognition.L.weights  W of q(h^l|h^{l−1}), h^{l−1} × h^l
-//	recognition.L.biases
-//	prior.TENSOR           the tensors of the restricted machine of h^K, as in package boltzmann
-//
-// and the fields of header as JSON.
+// A snapshot of a network has the tensors that runs/TENSORS.md lists, and the fields of header as JSON.
 
 const priorPrefix = "prior."
 

@@ -122,16 +122,7 @@ func negated(b runs.Baseline) runs.Baseline {
 	return b
 }
 
-// A snapshot of training has float64 tensors
-//
-//	generative.I         layer I of p, units × (1 + parents): one row per unit, bias first
-//	recognition.I        layer I of q, likewise
-//	moment.0.NETWORK.I   Adam's mean of the gradient, likewise
-//	moment.1.NETWORK.I   Adam's mean of the squared gradient, likewise
-//
-// and the fields of header as JSON.
-
-// header describes the machine of a snapshot.
+// header describes the machine of a snapshot, whose tensors runs/TENSORS.md lists.
 type header struct {
 	Activation Activation `json:"activation"`
 	Units      []int      `json:"units"` // per layer, the data first

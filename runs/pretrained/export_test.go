@@ -41,7 +41,7 @@ func CatalogueOf(folder string) ([]byte, error) {
 		if err := json.Unmarshal(text, &card); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		p := Published{Name: card.Name, About: card.About, Card: sum(text), Bytes: int64(len(text))}
+		p := Published{Card: card, Sum: sum(text), Bytes: int64(len(text))}
 		for name := range card.Files {
 			info, err := os.Stat(filepath.Join(filepath.Dir(path), name))
 			if err != nil {

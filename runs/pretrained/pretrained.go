@@ -39,7 +39,7 @@ const (
 	mostFile = 1 << 30
 )
 
-// catalogue lists the machines of this project, so that their names are known even without their
+// catalogue lists the machines of this project, so that their names and cards are known even without their
 // files.
 //
 //go:embed catalogue.json
@@ -47,10 +47,9 @@ var catalogue []byte
 
 // Published is one of this project's machines.
 type Published struct {
-	Name  string `json:"name"`
-	About string `json:"about"`
+	Card
 	Bytes int64  `json:"bytes"` // size of all files
-	Card  string `json:"card"`  // SHA-256 of the card, which lists the SHA-256 of all other files
+	Sum   string `json:"card"`  // SHA-256 of the file of the card, which lists the SHA-256 of all other files
 }
 
 // Catalogue returns the machines of this project, sorted by name.
@@ -200,7 +199,7 @@ func read(dir, name string) (m Machine, err error) {
 		return fmt.Errorf("%s %s: restore it, or remove its folder and run \"helmholtz pretrained get %s\"", path, what, name)
 	}
 	p, is := published(name)
-	if is && p.Card != sum(text) {
+	if is && p.Sum != sum(text) {
 		return m, damaged(path, "is not the published card")
 	}
 	if err := json.Unmarshal(text, &m.Card); err != nil {

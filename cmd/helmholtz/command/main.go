@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/signal"
@@ -25,7 +26,8 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitInterrupted = 130
-	exitRequeue     = 75 // for training that a scheduler preempts (EX_TEMPFAIL in sysexits.h)
+	exitClosedPipe  = 141 // as if SIGPIPE had ended the program
+	exitRequeue     = 75  // for training that a scheduler preempts (EX_TEMPFAIL in sysexits.h)
 )
 
 // Main runs the command given by the program's arguments, and exits with its exit code.
@@ -37,8 +39,8 @@ func Main() {
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
 	}
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program immediately
-	// Without this handler, writing to a closed pipe would end the program. With it, the write fails:
-	// a command whose output is cut short fails too, but training continues without its progress lines.
+	// Without this handler, writing to a closed pipe would end the program. With it, the write fails: the command
+	// ends quietly, but training continues without its progress lines.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -61,6 +63,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err == nil {
 		return 0
+	}
+	if at, is := errors.AsType[*fs.PathError](err); is && at.Path == os.Stdout.Name() && errors.Is(at, syscall.EPIPE) {
+		return exitClosedPipe
 	}
 	use, misused := errors.AsType[*usageError](err)
 	switch {

@@ -41,28 +41,35 @@ func newPretrainedList() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(t, "NAME\tMEASURED\tWHERE\tABOUT")
-			about := map[string]string{}
-			for _, p := range pretrained.Catalogue() {
-				about[p.Name] = p.About
-			}
 			var damaged error
 			for _, name := range pretrained.Names() {
-				measured, where := "", ""
-				m, err := pretrained.Find(name)
-				switch {
-				case err == nil:
-					about[name], where = m.About, m.Dir
+				measured := ""
+				m, err := described(name)
+				if err != nil {
+					m.Dir, damaged = "damaged", errors.Join(damaged, err)
+				} else {
 					measured = fmt.Sprintf("%s %.2f ± %.2f", m.Evaluation.Measure, runs.Float(m.Evaluation.Value), runs.Float(m.Evaluation.SE))
-				case errors.Is(err, fs.ErrNotExist):
-					where = "missing: helmholtz pretrained get " + name
-				default:
-					where, damaged = "damaged", errors.Join(damaged, err)
 				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, measured, where, about[name])
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, measured, m.Dir, m.About)
 			}
 			return errors.Join(t.Flush(), damaged)
 		},
 	}
+}
+
+// described finds a machine. If the files of a machine of the catalogue are not on this computer, described returns its
+// card, with the command that fetches the machine in place of the directory.
+func described(name string) (pretrained.Machine, error) {
+	m, err := pretrained.Find(name)
+	for _, p := range pretrained.Catalogue() {
+		if p.Name == name && err != nil {
+			m = pretrained.Machine{Card: p.Card, Dir: "missing: helmholtz pretrained get " + name, Published: true}
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
+		}
+	}
+	return m, err
 }
 
 // oneMachine requires one or more names of pretrained machines.
@@ -76,7 +83,7 @@ func newPretrainedShow() *cobra.Command {
 		Args:    oneMachine,
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
-				m, err := pretrained.Find(name)
+				m, err := described(name)
 				if err != nil {
 					return err
 				}
