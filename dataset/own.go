@@ -16,6 +16,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // FromRows makes a set from your own rows. Each row has shape.Units() values from 0 to 1; if all values are -1 or
@@ -190,6 +191,10 @@ func (s Spec) files(and string) string {
 // ReadRows reads the rows of another file with the columns, scale, shape and binarisation of the set. The file
 // need not have a column of labels, and its sequences may have any number of steps.
 func (s *Set) ReadRows(path string) (Split, error) {
+	return work.Interruptible(func() (Split, error) { return s.readRows(path) })
+}
+
+func (s *Set) readRows(path string) (Split, error) {
 	spec := s.spec.clone()
 	if spec.LabelFile != "" {
 		spec.LabelFile, spec.TestLabelFile, spec.FirstLabel = "", "", 0

@@ -228,10 +228,9 @@ func (s *Set) String() string {
 func (s Split) values() string {
 	n := s.Rows * s.Shape.Units()
 	sum, least, most := 0.0, math.Inf(1), math.Inf(-1)
-	for i := range s.Rows {
-		for _, v := range s.Floats(i)[0] {
-			sum, least, most = sum+v, min(least, v), max(most, v)
-		}
+	for i := range n {
+		v := s.At(i)
+		sum, least, most = sum+v, min(least, v), max(most, v)
 	}
 	if s.Reals == nil && isBinary(s.Values) {
 		return fmt.Sprintf("values %.3g to %.3g, %.1f %% ones", least, most, 100*sum/float64(max(1, n)))

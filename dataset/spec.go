@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // Spec describes which data to open and how to divide it. It is a plain value that TOML and JSON store; opening
@@ -80,6 +81,10 @@ func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
 
 func (s Spec) open(fresh bool) (*Set, error) {
+	return work.Interruptible(func() (*Set, error) { return s.read(fresh) })
+}
+
+func (s Spec) read(fresh bool) (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}

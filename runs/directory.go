@@ -18,6 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // The files of a run directory, described in FORMAT.md.
@@ -281,16 +282,18 @@ func storeDataset(held *file.Held, set *dataset.Set) error {
 func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	h := e.Header()
 	stored := filepath.Join(dir, datasetFile)
-	set, err := storedDataset(h.Dataset, stored)
-	if set == nil && err == nil {
-		if set, err = h.Dataset.Open(); errors.Is(err, os.ErrNotExist) && isRun(dir) {
-			err = fmt.Errorf("%w; if the path is relative to another folder, run the command there; if a program made the data from rows, restore %s from a copy", err, stored)
+	return work.Interruptible(func() (*dataset.Set, error) {
+		set, err := storedDataset(h.Dataset, stored)
+		if set == nil && err == nil {
+			if set, err = h.Dataset.Open(); errors.Is(err, os.ErrNotExist) && isRun(dir) {
+				err = fmt.Errorf("%w; if the path is relative to another folder, run the command there; if a program made the data from rows, restore %s from a copy", err, stored)
+			}
 		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return set, h.CheckData(set)
+		if err != nil {
+			return nil, err
+		}
+		return set, h.CheckData(set)
+	})
 }
 
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }

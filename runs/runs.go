@@ -273,7 +273,8 @@ func (h Header) checkSeeds() error {
 
 // CheckData refuses data that differ from the experiment's fingerprint, if it has one.
 func (h Header) CheckData(set *dataset.Set) error {
-	if h.Fingerprint == "" || h.Fingerprint == set.Fingerprint() {
+	// Hash the data in any case, since an interrupt can end OpenDataset, but not Resolve.
+	if h.Fingerprint == set.Fingerprint() || h.Fingerprint == "" {
 		return nil
 	}
 	data := set.Name()

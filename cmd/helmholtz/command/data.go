@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -110,7 +111,11 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(c.OutOrStdout(), set.Description())
+		about, err := work.Interruptible(func() (string, error) { return set.Description(), nil })
+		if err != nil {
+			return err
+		}
+		fmt.Fprint(c.OutOrStdout(), about)
 		if out == "" {
 			return nil
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/spf13/cobra"
 )
 
@@ -58,7 +59,9 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 			return misuse(c, "--coding: give one coding for all units, or one for the visible and one for the hidden units")
 		}
 		from.File, from.Visible, from.Hidden = args[0], coding[0], coding[len(coding)-1]
-		w, err := boltzmann.ReadWeights(args[0], boltzmann.Layout{Weights: names[0], Visible: names[1], Hidden: names[2], Transposed: transposed})
+		w, err := work.Interruptible(func() (boltzmann.Weights, error) {
+			return boltzmann.ReadWeights(args[0], boltzmann.Layout{Weights: names[0], Visible: names[1], Hidden: names[2], Transposed: transposed})
+		})
 		if err != nil {
 			return misuse(c, "%w", err)
 		}

@@ -18,6 +18,7 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/spf13/cobra"
 )
 
@@ -30,6 +31,9 @@ const (
 	exitRequeue     = 75  // for training that a scheduler preempts (EX_TEMPFAIL in sysexits.h)
 )
 
+// end interrupts the program that Main runs.
+var end = func() {}
+
 // Main runs the command given by the program's arguments, and exits with its exit code.
 func Main() {
 	limitGarbage()
@@ -38,6 +42,8 @@ func Main() {
 		// Never stop this handler: a closing terminal may send the signal twice.
 		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
 	}
+	ctx, end = context.WithCancel(ctx)
+	work.EndWith(ctx)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program immediately
 	// Without this handler, writing to a closed pipe would end the program. With it, the write fails: the command
 	// ends quietly, but training continues without its progress lines.

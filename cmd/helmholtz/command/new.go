@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -74,11 +75,15 @@ variable. The command refuses an experiment that train would refuse.`,
 		if _, err := e.Resolve(set); err != nil { // reads the parameters that training starts from
 			return misuse(c, "%w", err)
 		}
+		notice, err := work.Interruptible(func() (string, error) { return cmp.Or(set.Notice(), set.ScaleNotice()), nil })
+		if err != nil {
+			return err
+		}
 		e.Dataset = besideFile(e.Dataset, path)
 		if err := writeFile(path, commented(path, e, set, c.Flags())); err != nil {
 			return err
 		}
-		if notice := cmp.Or(set.Notice(), set.ScaleNotice()); notice != "" {
+		if notice != "" {
 			fmt.Fprintln(c.ErrOrStderr(), notice)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s: %v\ntrain it with helmholtz train --config %s --out %s\n", path, set, shell.Argument(path), shell.Argument("runs/"+nameOf(path)))

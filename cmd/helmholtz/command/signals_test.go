@@ -5,16 +5,19 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -219,5 +222,98 @@ func TestPreemptedEvaluation(t *testing.T) {
 	}
 	if e := estimates(t, succeed(t, eval...)); e["data"] != 18. {
 		t.Errorf("gone on with, it says %v", e)
+	}
+}
+
+// slowMagic begins a table whose reader never returns in a program that has the variable slowVariable.
+const slowMagic, slowVariable = "\x01slow table", "HELMHOLTZ_TEST_SLOW"
+
+func init() {
+	dataset.RegisterTable(slowMagic, func(_ io.ReaderAt, _ int64, row func([]string) error) error {
+		if os.Getenv(slowVariable) != "" {
+			fmt.Fprintln(os.Stderr, "reading")
+			<-make(chan bool)
+		}
+		err := row([]string{"a", "b", "c", "d"})
+		for i := range 48 {
+			err = errors.Join(err, row(strings.Split(fmt.Sprintf("%04b", i%16), "")))
+		}
+		return err
+	})
+}
+
+// The first signal ends every command that reads data, and leaves no file behind. A sweep keeps its plan, and plot the
+// figures that need no data.
+func TestSignalsEndReading(t *testing.T) {
+	here := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(here, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	table, plain := write("rows.slow", slowMagic), write("rows.csv", "a,b,c,d\n"+strings.Repeat("1,0,0,1\n0,1,1,0\n", 24))
+	sweep := write("sweep.toml", fmt.Sprintf(`base = {epochs = 3, dataset = {name = %q}, machine = {layers = [2]}, method = {preset = "rws", samples = 2}}
+grid.method.learning_rate = [0.01, 0.02]
+`, table))
+	dir, machine := filepath.Join(here, "run"), filepath.Join(here, "rbm")
+	succeed(t, "train", "--dataset", table, "--layers", "2", "--epochs", "1", "--out", dir)
+	succeed(t, "train", "--dataset", table, "--algorithm", "cd", "--layers", "2", "--batch", "10", "--epochs", "1", "--out", machine)
+	files := func() (all []string) {
+		err := filepath.WalkDir(here, func(path string, _ os.DirEntry, err error) error {
+			all = append(all, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	out := filepath.Join(here, "out")
+	for i, args := range [][]string{
+		{"data", "show", table},
+		{"data", "show", plain, "--weight-file", table},
+		{"new", out + ".toml", "--dataset", table},
+		{"train", "--dataset", table, "--out", out},
+		{"train", "--dataset", plain, "--test", table, "--out", out},
+		{"train", "ppca", "--dataset", table, "--out", out},
+		{"train", "--resume", dir, "--epochs", "2"},
+		{"eval", dir},
+		{"eval", dir, "--rows", plain},
+		{"eval", machine, "--rows", plain},
+		{"sample", dir, "--kind", "reconstructions", "--out", out + ".png"},
+		{"inpaint", dir, "--mask", "left", "--out", out + ".png"},
+		{"compare", dir, machine, "--samples", "10"},
+		{"report", dir},
+		{"plot", dir, "--out", out},
+		{"bench", "eval", dir},
+		{"sweep", "run", sweep, "--workers", "1", "--out", out},
+	} {
+		sent := os.Signal(os.Interrupt)
+		if i%2 == 1 {
+			sent = syscall.SIGTERM
+		}
+		before := files()
+		program := program(t, slowVariable+"=1", args...)
+		said, err := program.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := program.Start(); err != nil {
+			t.Fatal(err)
+		}
+		readUntil(t, said, "reading")
+		if err := program.Process.Signal(sent); err != nil {
+			t.Fatal(err)
+		}
+		rest, _ := io.ReadAll(said)
+		_ = program.Wait()
+		if code := program.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(string(rest), "helmholtz: interrupted") {
+			t.Errorf("%v: %v after %v, said %q", args, program.ProcessState, sent, rest)
+		}
+		if after := files(); args[0] != "sweep" && args[0] != "plot" && !slices.Equal(before, after) {
+			t.Errorf("%v left %v, there were %v", args, after, before)
+		}
 	}
 }

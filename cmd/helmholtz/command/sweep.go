@@ -380,6 +380,7 @@ func whileOpen(ctx context.Context, r io.Reader) context.Context {
 	go func() {
 		_, _ = io.Copy(io.Discard, r) // an error also ends it
 		cancel()
+		end()
 	}()
 	return ctx
 }
@@ -456,6 +457,7 @@ func preemptible(ctx context.Context) (context.Context, func() bool) {
 		select {
 		case <-signals:
 			cancel()
+			end()
 			asked <- true
 		case <-ctx.Done(): // perhaps by the same signal, which also arrives here
 			select {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -242,9 +242,11 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if err != nil {
 		return err
 	}
-	if err := announceExperiment(c.ErrOrStderr(), e, set); err != nil {
+	about, err := work.Interruptible(func() (string, error) { return announcement(e, set) })
+	if err != nil {
 		return err
 	}
+	fmt.Fprint(c.ErrOrStderr(), about)
 	if later := laterSettings(e, set.Train().Rows); len(later) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "without full effect within %s: %s\n", names.Count(e.Header().Epochs, "epoch"), strings.Join(later, ", "))
 	}
@@ -323,7 +325,8 @@ func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 	return set, nil
 }
 
-func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error {
+// announcement describes the data and the experiment.
+func announcement(e runs.Experiment, set *dataset.Set) (string, error) {
 	more := "\n"
 	if set.Validation().Rows == 0 {
 		more = " (--validation N sets N rows aside for validation, which then select a best epoch)\n"
@@ -331,12 +334,11 @@ func announceExperiment(w io.Writer, e runs.Experiment, set *dataset.Set) error 
 	if e, describes := e.(runs.Describer); describes {
 		text, err := e.Describe(set)
 		if err != nil {
-			return err
+			return "", err
 		}
 		more += text
 	}
-	fmt.Fprintf(w, "%v%s", set, more)
-	return nil
+	return set.String() + more, nil
 }
 
 // laterSettings returns the settings of an experiment that have no effect, or not their full
