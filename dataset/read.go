@@ -3,8 +3,11 @@ package dataset
 import (
 	"bufio"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -34,6 +37,9 @@ func checkRoom(rows, values, each int64) error {
 // readFile opens the file at path, decompresses it if needed, and parses it. Errors name the file.
 func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err error) {
 	f, size, err := files.Open(path)
+	if failure, is := errors.AsType[*fs.PathError](err); is {
+		failure.Path = whole(path)
+	}
 	if err != nil {
 		return data, err
 	}
@@ -43,6 +49,14 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 		return data, fmt.Errorf("%s: %w", path, err)
 	}
 	return data, nil
+}
+
+// whole returns a path with the current folder.
+func whole(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
 }
 
 type input struct {

@@ -141,7 +141,7 @@ func (s Spec) load() (source, error) {
 	case isPath(s.Name):
 		return s.loadOwn()
 	}
-	return source{}, fmt.Errorf("%w; the path of a file of your own contains a / or ends in .npy, .amat, .txt or the like", noSet(s.Name))
+	return source{}, fmt.Errorf("%w; there is no file or folder %s either", noSet(s.Name), whole(s.Name))
 }
 
 func (s Spec) check() error {

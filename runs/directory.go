@@ -286,7 +286,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 		set, err := storedDataset(h.Dataset, stored)
 		if set == nil && err == nil {
 			if set, err = h.Dataset.Open(); errors.Is(err, os.ErrNotExist) && isRun(dir) {
-				err = fmt.Errorf("%w; if the path is relative to another folder, run the command there; if a program made the data from rows, restore %s from a copy", err, stored)
+				err = missingData(h.Dataset, dir, err)
 			}
 		}
 		if err != nil {
@@ -294,6 +294,22 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 		}
 		return set, h.CheckData(set)
 	})
+}
+
+// missingData adds a remedy to the error for missing data of the run in a directory. The error of a named set has one.
+func missingData(of dataset.Spec, dir string, err error) error {
+	paths := of.Paths()
+	if paths == nil {
+		return err
+	}
+	remedy := "put it back there"
+	if slices.ContainsFunc(paths, func(path *string) bool { return *path != "" && !filepath.IsAbs(*path) }) {
+		remedy = fmt.Sprintf("the paths in %s are relative to the folder in which training was started: run the command in that folder, or put the data there", filepath.Join(dir, experimentFile))
+	}
+	if !of.IsFile() {
+		remedy += fmt.Sprintf("; if a program made the data from rows, restore %s from a copy", filepath.Join(dir, datasetFile))
+	}
+	return fmt.Errorf("%w; %s", err, remedy)
 }
 
 func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) }

@@ -316,6 +316,9 @@ func awaitFree(ctx context.Context, c *cobra.Command, dir string) error {
 // refuses an experiment that cannot be trained on them.
 func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
 	set, err := runs.OpenDataset(e, dir)
+	if of := c.Flags().Lookup("dataset"); errors.Is(err, os.ErrNotExist) && of != nil && !of.Changed && !c.Flags().Changed("resume") {
+		err = fmt.Errorf("%w; or name the data with --dataset", err)
+	}
 	if err != nil {
 		return nil, err
 	}
