@@ -96,13 +96,16 @@ func (e Experiment) String() string {
 		name = fmt.Sprintf("layer of a DBM, %v units doubled,", e.Machine.Doubled)
 	case e.Pretrained != nil:
 		kind = "pretrained "
-	case e.Imported != nil && e.Start == nil:
+	case e.IsImported():
 		kind = "imported "
 	case e.Machine.labelled():
 		name = "labelled " + name
 	}
 	return fmt.Sprintf("%s%s %s, %v", kind, name, names.Layers(e.Machine.layers(0)[1:]), e.Method)
 }
+
+// IsImported reports whether training begins with the parameters of another program.
+func (e Experiment) IsImported() bool { return e.Imported != nil && e.Start == nil }
 
 // Err checks the experiment without its data: it returns the Misfit, or an error for a setting whose value has
 // no name.

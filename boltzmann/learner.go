@@ -91,7 +91,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 		}
 	}
 	s.begin(e.Method, e.Seed)
-	if e.Imported != nil && e.Start == nil {
+	if e.IsImported() {
 		if err := e.Imported.restore(p); err != nil {
 			return runs.Snapshot{}, err
 		}

@@ -109,6 +109,8 @@ func listed(dir string) (l Listed, err error) {
 		l.State = Running
 	case run.Finished():
 		l.State = Finished
+	case run.Imported():
+		l.State = Imported
 	case exists(Job{Dir: dir}.failure()):
 		l.State = Failed
 	case !run.begun():

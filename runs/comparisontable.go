@@ -338,6 +338,8 @@ func (c Compared) epochsText() string {
 		return text
 	case c.seeds == nil:
 		return text + ", unfinished"
+	case c.seeds.Runs[0].Imported():
+		return string(Imported)
 	}
 	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }

@@ -177,7 +177,11 @@ func readEpochs(path string, bound binding, at position, wanted func(n int) bool
 // String describes the run: its experiment, its progress and the measures of its last epoch.
 func (r *Run) String() string {
 	h := r.experiment.Header()
-	text := fmt.Sprintf("%s: %v, seed %d, on %s; %d of %d epochs", r.dir, r.experiment, h.Seed, h.Dataset.Name, r.Epochs(), h.Epochs)
+	text := fmt.Sprintf("%s: %v, seed %d, on %s; ", r.dir, r.experiment, h.Seed, h.Dataset.Name)
+	if r.Imported() {
+		return text + string(Imported)
+	}
+	text += fmt.Sprintf("%d of %d epochs", r.Epochs(), h.Epochs)
 	if r.Finished() {
 		text += ", finished"
 	}
@@ -253,6 +257,18 @@ func (r *Run) Steps() (History, error) {
 
 // ErrNoSteps is the error for a run without records of single steps.
 var ErrNoSteps = errors.New("has recorded no steps")
+
+// An Importer is an Experiment whose parameters may come from another program.
+type Importer interface {
+	Experiment
+	IsImported() bool
+}
+
+// Imported reports whether the run has the parameters of another program and has not been trained since.
+func (r *Run) Imported() bool {
+	e, is := r.experiment.(Importer)
+	return is && e.IsImported() && r.position.Step == 0
+}
 
 // Finished reports whether training has finished.
 func (r *Run) Finished() bool { return r.position.Finished }

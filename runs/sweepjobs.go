@@ -204,10 +204,11 @@ const (
 	Running     State = "running"     // a program trains the run
 	Interrupted State = "interrupted" // the run is unfinished and no program trains it, or it cannot be read
 	Finished    State = "finished"
-	Failed      State = "failed" // the run failed; Sweep.Train skips it until Sweep.Retry
+	Imported    State = "imported" // the run has parameters of another program, and no training
+	Failed      State = "failed"   // the run failed; Sweep.Train skips it until Sweep.Retry
 )
 
-// States lists all states of runs, in display order.
+// States lists the states of a sweep's runs, in display order.
 var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 
 // State returns the state of the job, its run if there is a checkpoint, and an error if the job failed or

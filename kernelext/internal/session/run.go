@@ -141,10 +141,8 @@ func (s *Session) info(name, dir string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	i = Info{Name: name, State: Interrupted, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
-	if i.recorded() {
-		i.State = Finished
-	}
+	i = Info{Name: name, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
+	i.State = i.recorded()
 	if elsewhere {
 		i.State, i.Host = Elsewhere, taken.Host
 	}
@@ -195,15 +193,20 @@ func (i Info) Does() string {
 	return string(i.State) + " on " + i.Host
 }
 
-// recorded adds the progress recorded in the directory of the run, and reports whether the run is
-// finished.
-func (i *Info) recorded() (finished bool) {
+// recorded adds the progress recorded in the directory of a run that is not training, and returns its state.
+func (i *Info) recorded() runs.State {
 	run, err := runs.Open(i.Dir)
 	if err != nil {
-		return false
+		return Interrupted
 	}
 	i.takeOver(run)
-	return run.Finished()
+	switch {
+	case run.Finished():
+		return Finished
+	case run.Imported():
+		return runs.Imported
+	}
+	return Interrupted
 }
 
 // takeOver adds the progress of a run from its directory.
