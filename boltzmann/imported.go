@@ -1,15 +1,16 @@
 package boltzmann
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -62,6 +63,8 @@ func (s *Sign) UnmarshalText(t []byte) error { return signNames.Parse((*int)(s),
 type Weights struct {
 	W    *mat.Dense // visible × hidden
 	B, C []float64  // biases of the visible and of the hidden units
+	// Ignored names the other arrays of the file that ReadWeights read, such as the step of an optimizer.
+	Ignored []string
 }
 
 // Layout describes where a file holds W, b and c.
@@ -70,16 +73,17 @@ type Layout struct {
 	Transposed               bool   // W is hidden × visible
 }
 
-// ReadWeights reads W, b and c, as float32 or float64, from a safetensors file or an NPZ archive. The biases
-// may have additional dimensions of size 1. It refuses arrays that are missing, do not fit each other, or
-// hold values that are not finite.
+// ReadWeights reads W, b and c, as float16, bfloat16, float32 or float64, from a safetensors file or an NPZ archive, and
+// ignores other arrays. The biases may have additional dimensions of size 1. It refuses arrays that are missing, do not
+// fit each other, or hold values that are not finite.
 func ReadWeights(path string, l Layout) (w Weights, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return w, err
 	}
 	defer f.Close()
-	arrays, err := readArrays(f, l)
+	arrays, ignored, err := readArrays(f, l)
+	w.Ignored = ignored
 	if err != nil {
 		return w, fmt.Errorf("%s: %w", path, err)
 	}
@@ -106,25 +110,26 @@ func ReadWeights(path string, l Layout) (w Weights, err error) {
 		w.W = mat.DenseCopyOf(w.W.T())
 	}
 	for name, of := range arrays {
-		if !statistics.Finite(floats.Norm(of.Values, 1)) {
-			return w, fmt.Errorf("%s: %s has values that are not finite: export the machine of an earlier step", path, name)
+		if i := slices.IndexFunc(of.Values, func(x float64) bool { return !statistics.Finite(x) }); i >= 0 {
+			return w, fmt.Errorf("%s: %s has the value %v: export the machine of an earlier step", path, name, of.Values[i])
 		}
 	}
 	return w, nil
 }
 
-func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
+// readArrays reads the arrays of a layout, and returns the names of the other arrays of the file.
+func readArrays(f *os.File, l Layout) (arrays map[string]npy.Array, ignored []string, err error) {
 	wanted := []string{l.Weights, l.Visible, l.Hidden}
 	if slices.Sort(wanted); len(slices.Compact(wanted)) < 3 {
-		return nil, fmt.Errorf("%s, %s and %s are the names of weights and biases: give three names", l.Weights, l.Visible, l.Hidden)
+		return nil, nil, fmt.Errorf("%s, %s and %s are the names of weights and biases: give three names", l.Weights, l.Visible, l.Hidden)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	start := make([]byte, 8)
 	if _, err := io.ReadFull(f, start); err != nil {
-		return nil, errors.New("too short to be a safetensors file or an NPZ archive")
+		return nil, nil, errors.New("too short to be a safetensors file or an NPZ archive")
 	}
 	var all []npy.Array
 	var there []string
@@ -135,22 +140,22 @@ func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
 	switch {
 	case strings.HasPrefix(string(start), "PK"):
 		if all, err = npy.ReadArchive(f, info.Size(), is); err != nil {
-			return nil, err
+			return nil, nil, err
+		}
+		if slices.ContainsFunc(there, func(name string) bool { return strings.HasSuffix(name, "data.pkl") }) {
+			return nil, nil, errors.New(`a PyTorch file: save its tensors with safetensors.torch.save_file(torch.load(FILE, weights_only=True), "rbm.safetensors")`)
 		}
 	case strings.HasPrefix(string(start), "\x89HDF"):
-		return nil, errors.New("an HDF5 file: convert its machine to a safetensors file, with notebooks/rbms.py if the program rbms wrote it")
+		return nil, nil, errors.New("an HDF5 file: convert its machine to a safetensors file, with notebooks/rbms.py if the program rbms wrote it")
 	default:
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		tensors, err := safetensors.Read(f, info.Size())
+		tensors, err := safetensors.ReadForeign(f, info.Size(), is)
 		if err != nil {
-			return nil, fmt.Errorf("neither an NPZ archive nor a safetensors file of float32 or float64: %w", err)
+			return nil, nil, fmt.Errorf("neither an NPZ archive nor a safetensors file with weights and biases of float16, bfloat16, float32 or float64: %w", err)
 		}
-		for _, t := range tensors.Tensors {
-			if !is(t.Name) {
-				continue
-			}
+		for _, t := range tensors {
 			values := t.Wide
 			for _, x := range t.Data {
 				values = append(values, float64(x))
@@ -158,16 +163,19 @@ func readArrays(f *os.File, l Layout) (map[string]npy.Array, error) {
 			all = append(all, npy.Array{Name: t.Name, Shape: t.Shape, Values: values})
 		}
 	}
-	arrays := map[string]npy.Array{}
+	arrays = map[string]npy.Array{}
 	for _, a := range all {
+		if _, twice := arrays[a.Name]; twice {
+			return nil, nil, fmt.Errorf("it has two arrays %s: save the machine again", a.Name)
+		}
 		arrays[a.Name] = a
 	}
 	for _, name := range wanted {
 		if _, is := arrays[name]; !is {
-			return nil, fmt.Errorf("it has no array %s, only %s: name the weights, the visible and the hidden biases", name, strings.Join(there, ", "))
+			return nil, nil, fmt.Errorf("it has no array %s, only %s: name the weights, the visible and the hidden biases", name, strings.Join(there, ", "))
 		}
 	}
-	return arrays, nil
+	return arrays, slices.DeleteFunc(there, func(name string) bool { return slices.Contains(wanted, name) }), nil
 }
 
 // Converted returns parameters that define the same distribution with units of 0 and 1 and the energy of this
@@ -250,7 +258,10 @@ func (w Weights) checkSizes() error {
 	return nil
 }
 
-// checkValues refuses values that are not finite in single precision.
+// largestInput is the largest input of a unit, in nats, near which single precision tells inputs one nat apart.
+const largestInput = 1 << 24
+
+// checkValues refuses values that are not finite in single precision, and units with inputs above largestInput.
 func (w Weights) checkValues() error {
 	for i, values := range [][]float64{w.W.RawMatrix().Data, w.B, w.C} {
 		for _, x := range values {
@@ -259,13 +270,38 @@ func (w Weights) checkValues() error {
 			}
 		}
 	}
-	return nil
+	check := func(side string, biases []float64, weights func(k int) mat.Vector) error {
+		for k, bias := range biases {
+			if input := math.Abs(bias) + mat.Norm(weights(k), 1); input > largestInput {
+				return fmt.Errorf("%s unit %d has inputs of up to %.3g nats, but single precision tells inputs one nat apart only up to %.3g: export the machine of an earlier step, or clip its parameters", side, k+1, input, float64(largestInput))
+			}
+		}
+		return nil
+	}
+	return cmp.Or(check("visible", w.B, w.W.RowView), check("hidden", w.C, w.W.ColView))
+}
+
+// LogPseudoLikelihood returns the mean log-pseudo-likelihood, in nats, of at most 100 training rows of set under the
+// machine that Import makes. If W is square, it can show whether W is visible × hidden, which its shape cannot.
+func (w Weights) LogPseudoLikelihood(set *dataset.Set, from Imported) (float64, error) {
+	converted, _ := w.Converted(from.Visible, from.Hidden, from.Sign)
+	visible, hidden := w.W.Dims()
+	p := MachineSpec{Hidden: hidden}.parameters(visible)
+	converted.write(p)
+	m := &Model{parameters: p}
+	states, err := m.load(set.Train().Subset(100, 1))
+	if err != nil {
+		return 0, err
+	}
+	logs, err := m.LogPseudoLikelihoods(states, visible)
+	mean, _ := statistics.MeanAndErrorOf(logs)
+	return mean, err
 }
 
 // Import creates a run in a directory, without any training steps, from the parameters that Converted
 // returns. Evaluations and further training use the rows of set. If the directory already holds the same run,
 // Import returns that run. from describes the origin of the weights; Import fills in their checksum. It refuses
-// weights and biases that do not fit each other or the rows, or that are not finite in single precision.
+// weights and biases that do not fit each other or the rows, or that are too large for single precision.
 func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, error) {
 	if err := w.checkSizes(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -130,6 +131,13 @@ func TestMachinesOfScikitLearnAreImported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if text := run.String(); !strings.HasSuffix(text, "; imported") || !run.Imported() {
+		t.Errorf("the run is described as %q", text)
+	}
+	listed, _, err := runs.List(dir)
+	if err != nil || len(listed) != 1 || listed[0].State != runs.Imported {
+		t.Errorf("the run is listed as %v (%v)", listed, err)
+	}
 	logP, err := run.ExactLogP(t.Context(), set.Test())
 	if err != nil {
 		t.Fatal(err)
@@ -223,6 +231,8 @@ func TestWrongImportsAreRefused(t *testing.T) {
 		"the biases B have 1 value, for W with 2 visible":   {W: two(), B: []float64{1}, C: []float64{3}},
 		"the biases C have 2 values, for W with 1 hidden":   {W: two(), B: []float64{1, 2}, C: []float64{3, 4}},
 		"W has the value 1e+300, which is not finite in si": {W: mat.NewDense(2, 1, []float64{1, 1e300}), B: []float64{1, 2}, C: []float64{3}},
+		"visible unit 2 has inputs of up to 1.68e+07 nats":  {W: two(), B: []float64{1, 1 << 24}, C: []float64{3}},
+		"hidden unit 1 has inputs of up to 1e+38 nats":      {W: two(), B: []float64{1, 2}, C: []float64{-1e38}},
 		"B has the value NaN":                               {W: two(), B: []float64{1, math.NaN()}, C: []float64{3}},
 		"C has the value +Inf":                              {W: two(), B: []float64{1, 2}, C: []float64{math.Inf(1)}},
 	} {
@@ -235,5 +245,95 @@ func TestWrongImportsAreRefused(t *testing.T) {
 	e.Machine.Visible = Gaussian
 	if err := e.checkImported(); err == nil || !strings.Contains(err.Error(), "Bernoulli units") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// foreign returns a safetensors file that another program could write, and whose tensors have the names of the types in
+// types, in this order.
+func foreign(types []string, tensors map[string][]byte, shapes map[string]string) string {
+	header, data := "", ""
+	for i, of := range types {
+		name, dtype, _ := strings.Cut(of, " ")
+		if i > 0 {
+			header += ","
+		}
+		header += fmt.Sprintf(`%q:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, name, dtype, shapes[name], len(data), len(data)+len(tensors[name]))
+		data += string(tensors[name])
+	}
+	length := len(header) + 2
+	return string([]byte{byte(length), byte(length >> 8), 0, 0, 0, 0, 0, 0}) + "{" + header + "}" + data
+}
+
+// Half precision is read value by value, with its subnormal numbers, beside tensors of any type, which are ignored. Infinite
+// numbers are refused.
+func TestHalfPrecisionIsImported(t *testing.T) {
+	shapes := map[string]string{"W": "[2,1]", "b": "[2]", "c": "[1]", "step": "[]", "mask": "[3]", "odd": "[2]"}
+	read := func(w, b, c string, of map[string][]byte) (Weights, error) {
+		of["step"], of["mask"], of["odd"] = make([]byte, 8), make([]byte, 3), []byte{1}
+		path := filepath.Join(t.TempDir(), "a.safetensors")
+		text := foreign([]string{"step I64", "W " + w, "mask BOOL", "b " + b, "odd F4", "c " + c}, of, shapes)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return ReadWeights(path, Layout{Weights: "W", Visible: "b", Hidden: "c"})
+	}
+	w, err := read("F16", "BF16", "F32", map[string][]byte{
+		"W": {0x01, 0x00, 0xff, 0xfb}, // the smallest subnormal number, and the largest number with a minus
+		"b": {0xc0, 0xbf, 0x01, 0x00}, // -1.5 and the smallest subnormal number
+		"c": {0, 0, 0x40, 0x3f},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := slices.Concat(w.W.RawMatrix().Data, w.B, w.C), []float64{0x1p-24, -65504, -1.5, 0x1p-133, 0.75}; !slices.Equal(got, want) {
+		t.Errorf("read as %v, want %v", got, want)
+	}
+	if want := []string{"step", "mask", "odd"}; !slices.Equal(w.Ignored, want) {
+		t.Errorf("ignored %v, want %v", w.Ignored, want)
+	}
+	for _, c := range []struct {
+		w, b, says string
+		infinite   []byte
+	}{
+		{"F16", "F32", "W has the value -Inf", []byte{0, 0, 0x00, 0xfc}},
+		{"BF16", "F32", "W has the value +Inf", []byte{0x80, 0x7f, 0, 0}},
+		{"BF16", "F32", "W has the value NaN", []byte{0xc0, 0x7f, 0, 0}},
+		{"I16", "F32", `tensor "W" holds I16`, []byte{0, 0, 0, 0}},
+	} {
+		_, err := read(c.w, c.b, "F32", map[string][]byte{"W": c.infinite, "b": make([]byte, 8), "c": make([]byte, 4)})
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, which does not say %q", err, c.says)
+		}
+	}
+}
+
+// The log-pseudo-likelihood of an import is the sum over units of log p of the unit given the others, and tells which way
+// round a square W is.
+func TestSquareWeightsFitTheDataOneWay(t *testing.T) {
+	w := Weights{W: mat.NewDense(3, 3, []float64{4, 0, 0, 4, 0, 1, 4, -1, 0}), B: []float64{-2, -2, -2}, C: []float64{-6, 0, 0}}
+	rows := [][]float64{{0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}}
+	set, err := dataset.FromRows("alike", dataset.Shape{Height: 1, Width: 3}, rows, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transposed := Weights{W: mat.DenseCopyOf(w.W.T()), B: w.B, C: w.C}
+	var both []float64
+	for _, w := range []Weights{w, transposed} {
+		of, want := enumerated(w, ZeroOne, ZeroOne, Minus), 0.0
+		for _, v := range rows {
+			for i := range v {
+				other := slices.Clone(v)
+				other[i] = 1 - v[i]
+				want -= math.Log1p(math.Exp(of.LogP(other)-of.LogP(v))) / float64(len(rows))
+			}
+		}
+		got, err := w.LogPseudoLikelihood(set, Imported{})
+		if err != nil || math.Abs(got-want) > 1e-5 {
+			t.Errorf("log pseudo-likelihood %v, want %v (%v)", got, want, err)
+		}
+		both = append(both, got)
+	}
+	if both[0] < both[1]+1 {
+		t.Errorf("%v nats, and %v if transposed", both[0], both[1])
 	}
 }

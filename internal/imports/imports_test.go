@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"internal/notices":       nil,
 	"internal/npy":           {"internal/memory"},
 	"internal/philox":        nil,
-	"internal/safetensors":   nil,
+	"internal/safetensors":   {"internal/npy"},
 	"internal/shell":         nil,
 	"internal/statistics":    nil,
 	"internal/torture":       nil,

@@ -81,7 +81,7 @@ type Array struct {
 }
 
 // ReadArchive reads arrays from an NPZ archive: the ones whose names, without the extension .npy, wanted
-// accepts. It refuses types other than float32 and float64, and arrays larger than the memory.
+// accepts. It refuses types other than float16, float32 and float64, and arrays larger than the memory.
 func ReadArchive(r io.ReaderAt, size int64, wanted func(name string) bool) ([]Array, error) {
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
@@ -107,7 +107,7 @@ func ReadArchive(r io.ReaderAt, size int64, wanted func(name string) bool) ([]Ar
 	return all, nil
 }
 
-// readFloats reads an array of float32 or float64. It converts an array in Fortran order, in which NumPy
+// readFloats reads an array of float16, float32 or float64. It converts an array in Fortran order, in which NumPy
 // saves transposed arrays, to row-major order.
 func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 	header, _, err := ReadHeader(r)
@@ -116,8 +116,8 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 	}
 	kind, shape := header.Descr.Type, slices.Clone(header.Descr.Shape)
 	of := Numbers[Kind(kind)]
-	if Kind(kind) != "f4" && Kind(kind) != "f8" {
-		return nil, nil, fmt.Errorf("the array has type %q; float32 or float64 is needed: save it with .astype(float)", kind)
+	if !strings.HasPrefix(Kind(kind), "f") || of.Width == 0 {
+		return nil, nil, fmt.Errorf("the array has type %q; float16, float32 or float64 is needed: save it with .astype(float)", kind)
 	}
 	claim := int64(1)
 	for _, n := range shape {

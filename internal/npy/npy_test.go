@@ -47,15 +47,19 @@ func TestReadArchive(t *testing.T) {
 	}
 	fortran := array("{'descr': '>f4', 'fortran_order': True, 'shape': (2, 3), }", // 1 2 3, 4 5 6 column by column
 		0x3f, 0x80, 0, 0, 0x40, 0x80, 0, 0, 0x40, 0, 0, 0, 0x40, 0xa0, 0, 0, 0x40, 0x40, 0, 0, 0x40, 0xc0, 0, 0)
-	r := archive(t, map[string][]byte{"b.npy": rows.Bytes(), "W.npy": fortran, "other.npy": []byte("no array")})
+	half := array("{'descr': '<f2', 'fortran_order': False, 'shape': (2,), }", 0x01, 0x80, 0xff, 0x7b) // the smallest, negative, and the largest
+	r := archive(t, map[string][]byte{"b.npy": rows.Bytes(), "W.npy": fortran, "c.npy": half, "other.npy": []byte("no array")})
 	read, err := ReadArchive(r, r.Size(), func(name string) bool { return name != "other" })
-	if err != nil || len(read) != 2 {
+	if err != nil || len(read) != 3 {
 		t.Fatalf("%v, error %v", read, err)
 	}
 	for _, a := range read {
 		want := Array{"b", []int{3}, []float64{1, 2.5, -3}}
-		if a.Name == "W" {
+		switch a.Name {
+		case "W":
 			want = Array{"W", []int{2, 3}, []float64{1, 2, 3, 4, 5, 6}}
+		case "c":
+			want = Array{"c", []int{2}, []float64{-0x1p-24, 65504}}
 		}
 		if fmt.Sprint(a) != fmt.Sprint(want) {
 			t.Errorf("read %v, want %v", a, want)

@@ -20,6 +20,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // maxHeader is the largest accepted length of a header, in bytes, hundreds of times larger than the header of
@@ -174,7 +176,20 @@ type placed struct {
 // Read reads a file of at most size bytes. It checks the header before it reads the tensors, so that it never
 // allocates more memory than a file of that size needs. It returns an error if the tensors overlap, leave gaps,
 // or do not end with the file, or if the checksum does not match.
-func Read(r io.Reader, size int64) (*File, error) {
+func Read(r io.Reader, size int64) (*File, error) { return read(r, size, nil) }
+
+// ReadForeign reads the wanted tensors of a file of another program like Read. They may also be of float16 or bfloat16,
+// which it converts to float32; the tensors that are not wanted may have any type.
+func ReadForeign(r io.Reader, size int64, wanted func(name string) bool) ([]Tensor, error) {
+	f, err := read(r, size, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return f.Tensors, nil
+}
+
+// read reads all tensors of a file if wanted is nil.
+func read(r io.Reader, size int64, wanted func(name string) bool) (*File, error) {
 	f := &File{}
 	entries, err := f.readHeader(r, size)
 	if err != nil {
@@ -182,6 +197,15 @@ func Read(r io.Reader, size int64) (*File, error) {
 	}
 	buffer := make([]byte, 1<<16)
 	for _, e := range entries {
+		if wanted != nil && !wanted(e.name) {
+			if _, err := io.CopyN(io.Discard, r, int64(e.Offsets[1]-e.Offsets[0])); err != nil {
+				return nil, ends(err, fmt.Sprintf("within tensor %q", e.name))
+			}
+			continue
+		}
+		if width := e.width(); width == 0 || width == 2 && wanted == nil {
+			return nil, fmt.Errorf("safetensors: tensor %q holds %s, not F32 or F64", e.name, e.Dtype)
+		}
 		t, err := e.read(r, buffer)
 		if err != nil {
 			return nil, err
@@ -194,7 +218,7 @@ func Read(r io.Reader, size int64) (*File, error) {
 	case err != io.EOF:
 		return nil, err
 	}
-	if f.Sealed() && f.Metadata[checksum] != f.Checksum() {
+	if wanted == nil && f.Sealed() && f.Metadata[checksum] != f.Checksum() {
 		return nil, errors.New("its checksum does not match: the file was damaged or changed")
 	}
 	return f, nil
@@ -255,11 +279,9 @@ func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 	for _, e := range entries {
 		n, ok := elements(e.Shape)
 		switch {
-		case e.width() == 0:
-			return nil, fmt.Errorf("safetensors: tensor %q holds %s, not F32 or F64", e.name, e.Dtype)
 		case e.Offsets[0] != at || e.Offsets[1] < at || uint64(e.Offsets[1]) > left:
 			return nil, fmt.Errorf("safetensors: tensor %q lies at bytes %d to %d of %d: expected it at %d", e.name, e.Offsets[0], e.Offsets[1], left, at)
-		case !ok || e.width()*n != e.Offsets[1]-at:
+		case !ok || e.width() > 0 && e.width()*n != e.Offsets[1]-at:
 			return nil, fmt.Errorf("safetensors: tensor %q of shape %v has %d bytes", e.name, e.Shape, e.Offsets[1]-at)
 		}
 		at = e.Offsets[1]
@@ -270,6 +292,8 @@ func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 // width returns the size of an element in bytes, or 0 for an unsupported type.
 func (e entry) width() int {
 	switch e.Dtype {
+	case "F16", "BF16":
+		return 2
 	case "F32":
 		return 4
 	case "F64":
@@ -293,10 +317,15 @@ func (e placed) read(r io.Reader, buffer []byte) (Tensor, error) {
 			return t, ends(err, fmt.Sprintf("within tensor %q", e.name))
 		}
 		for ; len(part) > 0; part, first = part[width:], first+1 {
-			if width == 8 {
+			switch e.Dtype {
+			case "F64":
 				t.Wide[first] = math.Float64frombits(binary.LittleEndian.Uint64(part))
-			} else {
+			case "F32":
 				t.Data[first] = math.Float32frombits(binary.LittleEndian.Uint32(part))
+			case "F16":
+				t.Data[first] = float32(npy.Numbers["f2"].Value(binary.LittleEndian, part))
+			case "BF16":
+				t.Data[first] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(part)) << 16)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/mat"
 )
 
 func newImport() *cobra.Command {
@@ -24,7 +26,8 @@ func newImport() *cobra.Command {
 		Short: "Make a run from a Boltzmann machine that another program trained",
 		Long: `Make a run from a restricted Boltzmann machine that another program trained. It can be evaluated,
 drawn and trained further like any run. FILE is a safetensors file or an NPZ archive (numpy.savez) of
-float32 or float64 with the weights W, the visible biases b and the hidden biases c.
+float16, bfloat16, float32 or float64 with the weights W, the visible biases b and the hidden
+biases c. Other arrays in the file are ignored.
 
 Programs differ in the values of units (--coding) and in the sign of the parameters (--sign): scikit-learn,
 PyDeep and most others have units of 0 and 1, and the energy -bv - ch - vWh; physicists' programs often
@@ -32,6 +35,9 @@ have spins of -1 and 1. Both flags are required, because the file does not recor
 under another convention the same numbers describe another machine. Parameters of spins are converted to
 parameters of units of 0 and 1 with the same log p. W is visible x hidden; scikit-learn's components_
 are hidden x visible: use --transposed. Rows of data have units of 0 and 1, whatever the coding.
+
+The Python package safetensors 0.8.0 scrambles NumPy arrays in Fortran order, such as components_ of
+scikit-learn, when it writes them. Save numpy.ascontiguousarray(components_), or use numpy.savez.
 
 notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors file.`,
 		Example: `  helmholtz import rbm.npz --dataset mnist --coding 01 --sign minus --out runs/imported
@@ -77,6 +83,25 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 		said := ""
 		if slices.Contains(coding, boltzmann.PlusMinusOne) {
 			said = fmt.Sprintf("log Z of the other program is log Z here plus %.6f; log p is the same\n", constant)
+		}
+		if len(w.Ignored) > 0 {
+			said += fmt.Sprintf("ignored: %s\n", strings.Join(w.Ignored, ", "))
+		}
+		if visible, hidden := w.W.Dims(); visible == hidden {
+			as, err := w.LogPseudoLikelihood(set, from)
+			w.W = mat.DenseCopyOf(w.W.T())
+			other, failure := w.LogPseudoLikelihood(set, from)
+			if err := cmp.Or(err, failure); err != nil {
+				return err
+			}
+			order, remedy := []string{"visible x hidden", "hidden x visible"}, ""
+			if transposed {
+				slices.Reverse(order)
+			}
+			if other > as {
+				remedy = ": check whether the weights are " + order[1]
+			}
+			said += fmt.Sprintf("%s is square and was read as %s; the log pseudo-likelihood of training rows is %.3f nats, and %.3f if it is %s%s\n", names[0], order[0], as, other, order[1], remedy)
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %v\n%shelmholtz eval %[1]s evaluates it\n", shell.Argument(out), run.Model, said)
 		return err

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/internal/safetensors"
 )
 
 // A machine of another program becomes a run, which eval takes as any, of either coding.
@@ -27,6 +29,23 @@ func TestImport(t *testing.T) {
 	}
 	if out := succeed(t, "eval", filepath.Join(here, "zeroone")); !strings.Contains(out, "nats, exact") {
 		t.Errorf("eval says %q", out)
+	}
+	if out := succeed(t, "compare", filepath.Join(here, "zeroone")); !strings.Contains(out, "imported\n") || strings.Contains(out, "unfinished") {
+		t.Errorf("compare says %q", out)
+	}
+	square := filepath.Join(here, "square.safetensors")
+	b, err := safetensors.Marshal(&safetensors.File{Tensors: []safetensors.Tensor{
+		{Name: "W", Shape: []int{9, 9}, Data: append([]float32{1}, make([]float32, 80)...)},
+		{Name: "b", Shape: []int{9}, Data: make([]float32, 9)}, {Name: "c", Shape: []int{9}, Data: make([]float32, 9)}, {Name: "momentum", Data: []float32{1}},
+	}})
+	if err == nil {
+		err = os.WriteFile(square, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := succeed(t, "import", square, "--dataset", "3by3", "--coding", "01", "--sign", "minus", "--out", filepath.Join(here, "square")); !strings.Contains(out, "W is square and was read as visible x hidden; ") || !strings.Contains(out, "ignored: momentum\n") {
+		t.Errorf("import says %q", out)
 	}
 	config := filepath.Join(here, "zeroone", "experiment.toml")
 	succeed(t, "train", "--config", config, "--belief", "--layers", "4,3", "--epochs", "1", "--out", filepath.Join(here, "layers")) // from random weights
