@@ -300,8 +300,14 @@ func (s *Set) ScaleNotice() string {
 	if max(math.Abs(mean), deviation) <= mostScale {
 		return ""
 	}
-	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: standardise the numbers with standardize = true (--standardize)", column, s.Name(), mean, deviation)
+	remedy := "standardise the numbers with standardize = true (--standardize)"
+	if s.areImages() {
+		remedy = fmt.Sprintf("divide the pixels by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals), -slices.Min(s.train.Reals)))
+	}
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: %s", column, s.Name(), mean, deviation, remedy)
 }
+
+func (s *Set) areImages() bool { return s.Shape().Height > 1 && s.train.Lengths == nil }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
 // It returns zeros for other values.

@@ -181,6 +181,18 @@ func TestNoticeOfTheScaleOfRealNumbers(t *testing.T) {
 	}
 }
 
+// Images cannot be standardised, so the notice about their scale gives another remedy, which works.
+func TestNoticeOfTheScaleOfImages(t *testing.T) {
+	spec := Spec{Name: written(t, "rows.csv", strings.Repeat("0,16,8,4\n16,0,4,8\n", 10)), Shape: "2x2", Binarization: Real}
+	if got := opened(t, spec).ScaleNotice(); !strings.HasSuffix(got, "such as largest = 16 (--largest)") {
+		t.Errorf("notice %q", got)
+	}
+	spec.Largest = 16
+	if got := opened(t, spec).ScaleNotice(); got != "" {
+		t.Errorf("divided by 16, notice %q", got)
+	}
+}
+
 // The errors and the description of a split do without its name if it has none.
 func TestSplitWithoutAName(t *testing.T) {
 	wantError(t, Split{}.Check(), "the split: shape 0×0")

@@ -95,7 +95,8 @@ variable. The command refuses an experiment that train would refuse.`,
 // openToTrain opens data. Unless flags say otherwise, it keeps the numbers of tables and of other data that are not
 // grey values as real numbers, and standardises them if a column is far from 0.
 func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
-	set, err := of.Open()
+	set, first := of.Open()
+	err := first
 	if !c.Flags().Changed("binarization") {
 		switch {
 		case err != nil:
@@ -109,6 +110,9 @@ func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
 	}
 	if err != nil || of.Largest != 0 || set.ScaleNotice() == "" || c.Flags().Changed("standardize") {
 		return set, err
+	}
+	if set.Shape().Height > 1 && set.Train().Lengths == nil { // images cannot be standardised
+		return set, first
 	}
 	of = set.Spec()
 	of.Standardize = true

@@ -181,6 +181,21 @@ func TestNewRefusesNumbersOutsideTheGivenScale(t *testing.T) {
 
 // The numbers of a table stay numbers, each of its other columns is one variable, and the samples of the machine have
 // one category each.
+// Images on another scale need --largest: they cannot be standardised, as other numbers are.
+func TestNewRefusesImagesOnAnotherScale(t *testing.T) {
+	here := t.TempDir()
+	images, file := filepath.Join(here, "images.csv"), filepath.Join(here, "e.toml")
+	if err := os.WriteFile(images, []byte(strings.Repeat("0,16,8,4\n16,0,4,8\n", 20)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, _, errOut := helmholtz(t, t.Context(), "new", file, "--dataset", images, "--shape", "2x2")
+	if code != exitUsage || !strings.Contains(errOut, "largest = 16 (--largest)") || strings.Contains(errOut, "standardize") {
+		t.Errorf("ended with %d and said %q", code, errOut)
+	}
+	succeed(t, "new", file, "--dataset", images, "--shape", "2x2", "--largest", "16")
+	succeed(t, "new", file+".real.toml", "--dataset", images, "--shape", "2x2", "--binarization", "real")
+}
+
 func TestNewKeepsTheColumnsOfTables(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
