@@ -149,8 +149,9 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 	return checkRoom(int64(r.count()), int64(len(r.values)), bytesEach)
 }
 
-// mostPixels is the largest number of pixels per byte of a file; a file that claims more is damaged.
-const mostPixels = 1100
+// mostPixels is the largest number of pixels per byte of a file; a file that claims more is damaged. A byte of deflate
+// holds at most 1032 bytes of 8 pixels.
+const mostPixels = 8 * 1032
 
 func readPicture(r io.Reader) (rows, error) {
 	in := inputOf(r)
@@ -182,11 +183,11 @@ func readPicture(r io.Reader) (rows, error) {
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			red, green, blue, alpha := picture.At(x, y).RGBA()
-			switch {
-			case alpha != 0xffff:
-				return rows{}, fmt.Errorf("pixel %d,%d is transparent: save the picture without transparency, in Python with Image.open(FILE).convert(\"L\")", y, x)
-			case red != green || green != blue:
-				return rows{}, fmt.Errorf("pixel %d,%d is coloured: save the picture in grey levels, in Python with Image.open(FILE).convert(\"L\")", y, x)
+			if alpha != 0xffff || red != green || green != blue {
+				if p, is := picture.(interface{ Opaque() bool }); is && !p.Opaque() {
+					return rows{}, fmt.Errorf(`pixel %d,%d is coloured or transparent: save the picture in grey levels on a background such as white, in Python with a = Image.open(FILE).convert("RGBA"); Image.alpha_composite(Image.new("RGBA", a.size, "white"), a).convert("L").save(FILE)`, y, x)
+				}
+				return rows{}, fmt.Errorf(`pixel %d,%d is coloured: save the picture in grey levels, in Python with Image.open(FILE).convert("L").save(FILE)`, y, x)
 			}
 			of.values = append(of.values, uint8((red+128)/257)) // from 16 bits
 		}
