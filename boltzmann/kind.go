@@ -69,7 +69,7 @@ var kinds = [...]aspects{
 		variances: 1,
 		objective: runs.Score,
 		logP: func(train, rows dataset.Split, _ int) runs.Baseline {
-			return factorized.Gaussian(train, rows, grayFloor)
+			return factorized.Gaussian(train, rows, grayFloor, true)
 		},
 		score:  scoreBaseline,
 		reads:  []dataset.Binarization{dataset.Gray, dataset.Real},

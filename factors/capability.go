@@ -16,7 +16,7 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 		return nil, err
 	}
-	all := runs.Estimates{runs.LogP.Key: runs.EstimateOf(m.LogP(rows.Floats()))}
+	all := runs.Estimates{runs.LogP.Key: runs.EstimateOver(rows, m.LogP(rows.Floats()))}
 	if !m.shared {
 		all[heywood.Key] = runs.Estimate{Value: float64(len(m.Heywood())), SE: math.NaN()}
 	}

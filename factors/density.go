@@ -113,17 +113,17 @@ func (d Density) draw(random *rand.Rand) float64 {
 func uniform(random *rand.Rand) float64 { return (float64(random.Uint64N(1<<52)) + 0.5) / (1 << 52) }
 
 // isPeaked reports whether values have a sharper peak and heavier tails than a Gaussian of their variance:
-// whether E[sech² s]E[s²] − E[s tanh s] is positive after scaling to variance 1.
-func isPeaked(values []float64) bool {
-	n, square := float64(len(values)), 0.0
-	for _, s := range values {
-		square += s * s / n
+// whether E[sech² s]E[s²] − E[s tanh s] is positive after scaling to variance 1. The parts are those of partsOf.
+func isPeaked(values, parts []float64) bool {
+	square := 0.0
+	for r, s := range values {
+		square += s * s / parts[r]
 	}
 	scale, slope, product := math.Sqrt(inverse(square)), 0.0, 0.0
-	for _, s := range values {
+	for r, s := range values {
 		t := tanh(s * scale)
-		slope += (1 - t*t) / n
-		product += s * scale * t / n
+		slope += (1 - t*t) / parts[r]
+		product += s * scale * t / parts[r]
 	}
 	return slope > product
 }

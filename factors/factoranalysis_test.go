@@ -200,9 +200,8 @@ func TestTheFloorHoldsNoVariableThatShouldRise(t *testing.T) {
 		}
 		floor := []float64{0.1, 0.2, 0.5}[seed%3]
 		m := newModel(3, false, dataset.Shape{Height: 1, Width: 8})
-		if err := m.beginOn(rows, seed); err != nil {
-			t.Fatal(err)
-		}
+		mean, variance := meanOf(rows)
+		m.begin(mean, variance, seed)
 		m.data = momentsOf(rows, m.mean)
 		for range []int{0, 10}[seed%2] {
 			if err := m.em(floor); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
@@ -15,20 +16,20 @@ import (
 // PPCASettings are the settings of experiments with probabilistic PCA.
 type PPCASettings struct {
 	Components int `toml:"components" json:"components"`
-	// EM selects steps of EM instead of the closed form.
+	// EM selects steps of EM instead of the closed form, 100 an epoch.
 	EM bool `toml:"em" json:"em"`
-	// BatchSize sets the number of steps per epoch: one for every BatchSize training rows. Each step uses all of
-	// the training rows.
+	// BatchSize is 0. A run of an earlier version has a positive number, one step of EM for every BatchSize training
+	// rows, and measures of the parameters before each step.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
 // PPCAExperiment is a training run of probabilistic PCA.
 type PPCAExperiment = runs.Fit[PPCASettings, *Model]
 
-// PPCA trains probabilistic PCA. In closed form the first step finds the maximum, and later steps change
-// nothing.
-var PPCA = unweighted(runs.Family[PPCASettings, *Model]{
-	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10, BatchSize: 100},
+// PPCA trains probabilistic PCA. In closed form the first epoch finds the maximum, whatever the seed, and later epochs
+// change nothing.
+var PPCA = estimated(runs.Family[PPCASettings, *Model]{
+	Name: "ppca", Noun: "a probabilistic PCA", Data: "--dataset miniglyphs --binarization grey", Epochs: 1, Usual: PPCASettings{Components: 10},
 	Rows: func(s *PPCASettings) []runs.Hyperparameter {
 		em := "in closed form"
 		if s.EM {
@@ -39,34 +40,42 @@ var PPCA = unweighted(runs.Family[PPCASettings, *Model]{
 			Valid: s.Components >= 1, Remedy: "give at least 1",
 		}, {
 			Value: &s.EM, Flag: "em", Usage: "fit by steps of EM instead of in closed form", Legend: em,
-		}, stepsRow(&s.BatchSize)}
+		}}
 	},
 	Batch: func(s *PPCASettings) *int { return &s.BatchSize },
 	Check: func(e PPCAExperiment, set *dataset.Set) error {
-		return check(e.Dataset.Binarization, set, e.Settings.Components, true, false)
+		return check(e.Data, e.Settings.BatchSize, set, e.Settings.Components, true, false)
 	},
 	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-		return baseline(set, rows, true)
+		return factorized.Gaussian(set.Train(), rows, baselineFloor, true)
 	},
-	Measures: []runs.Measure{runs.LogP},
+	Measures: []runs.Measure{runs.LogP, runs.Rise},
 	Size:     func(e PPCAExperiment, shape dataset.Shape) float64 { return sizeOf(e.Settings.Components, shape) },
 	New: func(e PPCAExperiment, shape dataset.Shape) (*Model, error) {
 		return newModel(e.Settings.Components, true, shape), nil
 	},
 	Begin: func(e PPCAExperiment, m *Model, set *dataset.Set) error {
-		return m.beginOn(set.Train().Floats(), e.Seed)
+		return m.beginOn(set.Train(), e.Seed)
 	},
 	Tensors: tensors, Model: (*Model).bare,
-	Step: func(_ context.Context, e PPCAExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
+	Step: func(ctx context.Context, e PPCAExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		m.see(b.Rows)
-		before := runs.Measures{runs.LogP.Key: m.logP()}
-		switch {
+		measured := runs.Measures{runs.LogP.Key: m.logP()}
+		switch whole := e.Settings.BatchSize == 0; {
+		case e.Settings.EM && whole:
+			trial := m.clone()
+			measured, err := halves(ctx, trial.logP, func(int) (bool, error) { return true, trial.em(0) })
+			return measured, m.take(trial, err)
 		case e.Settings.EM:
-			return before, m.em(0)
-		case b.Step == 0:
-			return before, m.closedForm()
+			return measured, m.em(0)
+		case b.Step > 0:
+			return measured, nil
 		}
-		return before, nil
+		err := m.closedForm()
+		if e.Settings.BatchSize == 0 && err == nil {
+			measured[runs.LogP.Key] = m.logP()
+		}
+		return measured, err
 	},
 })
 
@@ -79,16 +88,16 @@ const (
 // FactorAnalysisSettings are the settings of experiments with factor analysis.
 type FactorAnalysisSettings struct {
 	Factors int `toml:"factors" json:"factors"`
-	// EMSteps is the number of initial steps of EM. Each later step runs L-BFGS until it converges, for at
-	// most 100 iterations.
+	// EMSteps is the number of initial steps of EM, all in the first epoch. Then each epoch runs L-BFGS until it
+	// converges, for at most 100 iterations.
 	EMSteps int `toml:"em_steps" json:"em_steps"`
 	// Floor is the smallest noise variance, as a fraction of each variable's variance.
 	Floor float64 `toml:"floor" json:"floor"`
 	// DropConstant leaves variables that are constant in the training rows out of densities, instead of
 	// refusing them.
 	DropConstant bool `toml:"drop_constant" json:"drop_constant"`
-	// BatchSize sets the number of steps per epoch: one for every BatchSize training rows. Each step uses all of
-	// the training rows.
+	// BatchSize is 0. A run of an earlier version has a positive number, one step for every BatchSize training rows, of
+	// EM or of 100 iterations of L-BFGS, and measures of the parameters before each step.
 	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
@@ -98,8 +107,8 @@ type FactorAnalysisExperiment = runs.Fit[FactorAnalysisSettings, *Model]
 var heywood = runs.Measure{Key: "heywood", Name: "Heywood cases", Label: "variables with their noise on the floor"}
 
 // FactorAnalysis trains factor analysis.
-var FactorAnalysis = unweighted(runs.Family[FactorAnalysisSettings, *Model]{
-	Name: "factor-analysis", Noun: "a factor analysis", Data: "--dataset miniglyphs --binarization grey --drop-constant", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor, BatchSize: 100},
+var FactorAnalysis = estimated(runs.Family[FactorAnalysisSettings, *Model]{
+	Name: "factor-analysis", Noun: "a factor analysis", Data: "--dataset miniglyphs --binarization grey --drop-constant", Usual: FactorAnalysisSettings{Factors: 10, EMSteps: usualEM, Floor: usualFloor},
 	Rows: func(s *FactorAnalysisSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
 			Value: &s.Factors, Flag: "factors", Usage: "`number` of factors", Legend: fmt.Sprintf("FA %d", s.Factors), Always: true,
@@ -112,16 +121,16 @@ var FactorAnalysis = unweighted(runs.Family[FactorAnalysisSettings, *Model]{
 			Valid: s.Floor > 0 && s.Floor < 1, Remedy: "give a fraction between 0 and 1, such as 0.001",
 		}, {
 			Value: &s.DropConstant, Flag: "drop-constant", Usage: "leave constant variables out of densities", Legend: "without constant variables",
-		}, stepsRow(&s.BatchSize)}
+		}}
 	},
 	Batch: func(s *FactorAnalysisSettings) *int { return &s.BatchSize },
 	Check: func(e FactorAnalysisExperiment, set *dataset.Set) error {
-		return check(e.Dataset.Binarization, set, e.Settings.Factors, false, e.Settings.DropConstant)
+		return check(e.Data, e.Settings.BatchSize, set, e.Settings.Factors, false, e.Settings.DropConstant)
 	},
 	Baseline: func(_ FactorAnalysisExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-		return baseline(set, rows, false)
+		return factorized.Gaussian(set.Train(), rows, baselineFloor, false)
 	},
-	Measures: []runs.Measure{runs.LogP, heywood},
+	Measures: []runs.Measure{runs.LogP, runs.Rise, heywood},
 	Size: func(e FactorAnalysisExperiment, shape dataset.Shape) float64 {
 		return sizeOf(e.Settings.Factors, shape)
 	},
@@ -129,17 +138,37 @@ var FactorAnalysis = unweighted(runs.Family[FactorAnalysisSettings, *Model]{
 		return newModel(e.Settings.Factors, false, shape), nil
 	},
 	Begin: func(e FactorAnalysisExperiment, m *Model, set *dataset.Set) error {
-		return m.beginOn(set.Train().Floats(), e.Seed)
+		return m.beginOn(set.Train(), e.Seed)
 	},
 	Tensors: tensors, Model: (*Model).bare,
 	Step: func(ctx context.Context, e FactorAnalysisExperiment, m *Model, b runs.Minibatch, _ float64) (runs.Measures, error) {
 		m.see(b.Rows)
-		before := runs.Measures{runs.LogP.Key: m.logP()}
-		if b.Step < e.Settings.EMSteps {
-			return before, m.em(e.Settings.Floor)
+		s := e.Settings
+		if s.BatchSize > 0 {
+			before := runs.Measures{runs.LogP.Key: m.logP()}
+			if b.Step < s.EMSteps {
+				return before, m.em(s.Floor)
+			}
+			_, err := m.climb(ctx, s.Floor, 100)
+			return before, err
 		}
-		_, err := m.climb(ctx, e.Settings.Floor, 100)
-		return before, err
+		trial := m.clone()
+		for range s.EMSteps {
+			if b.Step > 0 || ctx.Err() != nil {
+				break
+			}
+			if err := trial.em(s.Floor); err != nil {
+				return nil, err
+			}
+		}
+		measured, err := halves(ctx, trial.logP, func(half int) (bool, error) {
+			_, err := trial.climb(ctx, s.Floor, half)
+			return false, err
+		})
+		if measured != nil {
+			measured[heywood.Key] = float64(len(trial.Heywood()))
+		}
+		return measured, m.take(trial, err)
 	},
 })
 
@@ -148,16 +177,32 @@ func sizeOf(factors int, shape dataset.Shape) float64 {
 	return float64(factors) * float64(shape.Units())
 }
 
-// unweighted registers a family that refuses weights of rows, because it computes at least the mean of the training
-// rows without weights. The validation measures of the family are the values of its model's Estimate.
-func unweighted[S any, M runs.Estimator](f runs.Family[S, M]) *runs.Family[S, M] {
-	check := f.Check
-	f.Check = func(e runs.Fit[S, M], set *dataset.Set) error {
-		if set.Train().Weights != nil {
-			return fmt.Errorf("weight_file = %q with %s, which fits all training rows alike: omit it", e.Dataset.WeightFile, f.Noun)
+// baselineFloor is the smallest standard deviation of grey values in baselines.
+const baselineFloor = 1e-3
+
+// halves takes 100 iterations, and returns log p after them with its rise in the second half of them. iterate takes one
+// iteration if it returns true, and otherwise all of a half.
+func halves(ctx context.Context, logP func() float64, iterate func(half int) (one bool, err error)) (runs.Measures, error) {
+	const half = 50
+	was, is := 0.0, 0.0
+	for range 2 {
+		one := true
+		for k := 0; k < half && one; k++ {
+			err := ctx.Err()
+			if err == nil {
+				one, err = iterate(half)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		return check(e, set)
+		was, is = is, logP()
 	}
+	return runs.Measures{runs.LogP.Key: is, runs.Rise.Key: max(0, is-was)}, nil
+}
+
+// estimated registers a family whose validation measures are the values of its model's Estimate.
+func estimated[S any, M runs.Estimator](f runs.Family[S, M]) *runs.Family[S, M] {
 	f.Validate = func(ctx context.Context, _ runs.Fit[S, M], m M, rows dataset.Split) (runs.Measures, error) {
 		estimates, err := m.Estimate(ctx, rows, 0, 0, nil)
 		return values(estimates), err
@@ -173,31 +218,29 @@ func values(estimates runs.Estimates) runs.Measures {
 	return measured
 }
 
-// stepsRow describes the batch size of a family whose steps use all training rows.
-func stepsRow(rows *int) runs.Hyperparameter {
-	row := runs.BatchRow(rows)
-	row.Usage = "an epoch has one step for every `B` training rows; each step uses all rows"
-	return row
-}
-
-func check(b dataset.Binarization, set *dataset.Set, factors int, shared, dropConstant bool) error {
-	if err := checkDensity(b); err != nil {
+func check(of runs.Data, batch int, set *dataset.Set, factors int, shared, dropConstant bool) error {
+	if err := checkSteps(of, batch); err != nil {
 		return err
 	}
 	rows := set.Train()
-	_, variance := meanOf(rows.Floats())
-	if err := checkData(rows.Rows, factors, variance, shared, dropConstant); err != nil {
+	_, variance := meanOf(rows.Floats(), rows.Weights...)
+	those, _ := counted(rows.Floats(), rows.Weights)
+	if err := checkData(len(those), factors, variance, shared, dropConstant); err != nil {
 		return err
 	}
 	return checkMemory(rows, factors)
 }
 
-// checkDensity refuses rows that are neither grey values nor real numbers.
-func checkDensity(b dataset.Binarization) error {
-	if b == dataset.Gray || b == dataset.Real {
-		return nil
+// checkSteps refuses rows that are neither grey values nor real numbers, and a new experiment with a batch size, which
+// steps on all rows do not have.
+func checkSteps(of runs.Data, batch int) error {
+	switch b := of.Dataset.Binarization; {
+	case b != dataset.Gray && b != dataset.Real:
+		return fmt.Errorf("binarization = %v: a linear factor model needs grey values; use grey, or real for real numbers (--binarization)", b)
+	case batch > 0 && of.Fingerprint == "":
+		return fmt.Errorf("batch_size = %d, but each step uses all training rows: omit batch_size", batch)
 	}
-	return fmt.Errorf("binarization = %v: a linear factor model needs grey values; use grey, or real for real numbers (--binarization)", b)
+	return nil
 }
 
 func checkMemory(rows dataset.Split, factors int) error {
@@ -207,22 +250,8 @@ func checkMemory(rows dataset.Split, factors int) error {
 	return memory.Check(things, bytes, "use fewer rows, smaller images, or fewer factors")
 }
 
-// baseline returns log p of the same model without factors: independent Gaussian variables, with one common
-// variance if shared is true. Its Limit, below which training has diverged, lies far below the log p of
-// untrained Gaussians.
-func baseline(set *dataset.Set, rows dataset.Split, shared bool) runs.Baseline {
-	mean, variance := meanOf(set.Train().Floats())
-	m := newModel(1, shared, set.Shape())
-	copy(m.mean, mean)
-	copy(m.noise, variance)
-	if shared {
-		m.share()
-	}
-	return runs.Baseline{Rows: rows.Name, Factorized: runs.EstimateOf(m.LogP(rows.Floats())), Limit: factorized.Gaussian(set.Train(), rows, 1e-3).Limit}
-}
-
-func (m *Model) beginOn(rows [][]float64, seed uint64) error {
-	mean, variance := meanOf(rows)
+func (m *Model) beginOn(rows dataset.Split, seed uint64) error {
+	mean, variance := meanOf(rows.Floats(), rows.Weights...)
 	m.begin(mean, variance, seed)
 	return nil
 }
@@ -230,8 +259,23 @@ func (m *Model) beginOn(rows [][]float64, seed uint64) error {
 // see computes the moments of the training rows, unless they are known.
 func (m *Model) see(rows dataset.Split) {
 	if m.data == nil {
-		m.data = momentsOf(rows.Floats(), m.mean)
+		m.data = momentsOf(rows.Floats(), m.mean, rows.Weights...)
 	}
+}
+
+// clone returns a copy of the model for steps that take may keep.
+func (m *Model) clone() *Model {
+	c := *m
+	c.loadings, c.noise, c.onFloor = slices.Clone(m.loadings), slices.Clone(m.noise), slices.Clone(m.onFloor)
+	return &c
+}
+
+// take replaces m by trial unless its steps failed.
+func (m *Model) take(trial *Model, err error) error {
+	if err == nil {
+		*m = *trial
+	}
+	return err
 }
 
 func (m *Model) bare() *Model {

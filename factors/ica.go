@@ -33,6 +33,7 @@ type Independent struct {
 	settled   []float64 // one value: the number of steps since Extended last changed a density
 
 	white *mat.Dense // z of the training rows; nil before the first step
+	parts []float64  // of the training rows, see partsOf
 }
 
 func newIndependent(sources int, shape dataset.Shape) *Independent {
@@ -44,14 +45,14 @@ func newIndependent(sources int, shape dataset.Shape) *Independent {
 }
 
 // begin computes the whitening of rows, and draws the initial rotation of the sources from the seed.
-func (m *Independent) begin(rows [][]float64, density Density, seed uint64) error {
+func (m *Independent) begin(rows [][]float64, weights []float64, density Density, seed uint64) error {
 	d, q := len(m.mean), m.sources
 	if len(rows) <= q {
 		return fmt.Errorf("%s of %s: give more rows", names.Count(q, "source"), names.Count(len(rows), "training row"))
 	}
-	mean, variance := meanOf(rows)
+	mean, variance := meanOf(rows, weights...)
 	copy(m.mean, mean)
-	values, vectors, ok := momentsOf(rows, mean).principal(q)
+	values, vectors, ok := momentsOf(rows, mean, weights...).principal(q)
 	if !ok {
 		return fmt.Errorf("the eigenvalues of the covariance do not converge")
 	}
@@ -179,13 +180,13 @@ func (m *Independent) LogP(rows [][]float64) []float64 {
 
 // WrongSide lists the sources whose density has the wrong side on rows: peaked while the source is flatter than
 // a Gaussian, or flat while it is more peaked. Do not trust the mixing of these sources.
-func (m *Independent) WrongSide(rows [][]float64) (sources []int) {
+func (m *Independent) WrongSide(rows [][]float64, weights ...float64) (sources []int) {
 	if len(rows) == 0 {
 		return nil
 	}
 	s := m.Sources(rows)
 	for i := range m.sources {
-		if isPeaked(mat.Col(nil, i, s)) != Density(m.densities[i]).peaked() {
+		if isPeaked(mat.Col(nil, i, s), partsOf(len(rows), weights)) != Density(m.densities[i]).peaked() {
 			sources = append(sources, i)
 		}
 	}
@@ -230,7 +231,7 @@ func (m *Independent) choose() {
 	m.settled[0]++
 	for i := range m.sources {
 		side := float64(TwoGaussians)
-		if isPeaked(mat.Col(nil, i, &s)) {
+		if isPeaked(mat.Col(nil, i, &s), m.parts) {
 			side = float64(Logistic)
 		}
 		if m.densities[i] != side {
@@ -248,7 +249,7 @@ type relative struct {
 	curve    []float64 // E φ'(sᵢ)sᵢ²
 }
 
-func (m *Independent) relative(z *mat.Dense) relative {
+func (m *Independent) relative(z *mat.Dense, parts []float64) relative {
 	n, q := z.RawMatrix().Rows, m.sources
 	var s mat.Dense
 	s.Mul(z, m.v().T())
@@ -258,10 +259,10 @@ func (m *Independent) relative(z *mat.Dense) relative {
 		row := s.RawRowView(r)
 		for i, v := range row {
 			score, slope := Density(m.densities[i]).score(v)
-			φ.Set(r, i, score)
-			of.slopes[i] += slope / float64(n)
-			of.squares[i] += v * v / float64(n)
-			of.curve[i] += slope * v * v / float64(n)
+			φ.Set(r, i, score*(float64(n)/parts[r]))
+			of.slopes[i] += slope / parts[r]
+			of.squares[i] += v * v / parts[r]
+			of.curve[i] += slope * v * v / parts[r]
 		}
 	}
 	of.gradient.Mul(φ.T(), &s)
@@ -273,8 +274,8 @@ func (m *Independent) relative(z *mat.Dense) relative {
 }
 
 // natural takes a step along the natural gradient on whitened rows: V ← V + η(I − E[φ(s)sᵀ])V.
-func (m *Independent) natural(z *mat.Dense, η float64) {
-	g := m.relative(z).gradient
+func (m *Independent) natural(z *mat.Dense, parts []float64, η float64) {
+	g := m.relative(z, parts).gradient
 	g.Scale(-η, g)
 	m.move(g, 1)
 }
@@ -288,15 +289,14 @@ func (m *Independent) move(Δ *mat.Dense, α float64) {
 	v.Add(v, &change)
 }
 
-// objective returns the part of the mean log p of whitened rows that depends on V.
-func (m *Independent) objective(z *mat.Dense) float64 {
+// objective returns the part of the mean log p of the training rows that depends on V.
+func (m *Independent) objective() float64 {
 	var s mat.Dense
-	s.Mul(z, m.v().T())
+	s.Mul(m.white, m.v().T())
 	logP, _ := mat.LogDet(m.v())
-	n := z.RawMatrix().Rows
-	for r := range n {
+	for r, part := range m.parts {
 		for i, v := range s.RawRowView(r) {
-			logP += Density(m.densities[i]).logP(v) / float64(n)
+			logP += Density(m.densities[i]).logP(v) / part
 		}
 	}
 	return logP
@@ -305,11 +305,14 @@ func (m *Independent) objective(z *mat.Dense) float64 {
 // leastCurvature is the smallest eigenvalue that newton allows in a block of the approximate Hessian.
 const leastCurvature = 0.01
 
+// flat is the norm of the gradient below which training has converged.
+const flat = 1e-8
+
 // newton takes a relative quasi-Newton step on the training rows (Ablin, Cardoso and Gramfort 2018). Its
 // approximate Hessian assumes independent sources, and has one block per pair of sources. newton halves the
 // step until log p rises. It returns the norm of the gradient before the step, and whether log p has risen.
 func (m *Independent) newton() (gradient float64, risen bool) {
-	of, q := m.relative(m.white), m.sources
+	of, q := m.relative(m.white, m.parts), m.sources
 	g := of.gradient
 	Δ := mat.NewDense(q, q, nil)
 	for i := range q {
@@ -325,10 +328,10 @@ func (m *Independent) newton() (gradient float64, risen bool) {
 			Δ.Set(j, i, -(a*g.At(j, i)-g.At(i, j))/det)
 		}
 	}
-	before, was := m.objective(m.white), slices.Clone(m.turn)
+	before, was := m.objective(), slices.Clone(m.turn)
 	for α := 1.0; α > 1e-6; α /= 2 {
 		m.move(Δ, α)
-		if m.objective(m.white) > before {
+		if m.objective() > before {
 			return mat.Norm(g, 2), true
 		}
 		copy(m.turn, was)
@@ -352,7 +355,7 @@ func FitIndependent(ctx context.Context, rows [][]float64, sources int, density 
 			m.extend()
 		}
 		gradient, risen := m.newton()
-		if (gradient < 1e-8 || !risen) && (density != Extended || m.settled[0] >= settledSteps) {
+		if (gradient < flat || !risen) && (density != Extended || m.settled[0] >= settledSteps) {
 			m.order()
 			return m, nil
 		}
@@ -372,10 +375,11 @@ func whitened(rows [][]float64, sources int, density Density, seed uint64) (*Ind
 		return nil, fmt.Errorf("%s of %s: give at least one source, and no more than the variables", names.Count(sources, "source"), names.Count(len(rows[0]), "variable"))
 	}
 	m := newIndependent(sources, dataset.Shape{Height: 1, Width: len(rows[0])})
-	if err := m.begin(rows, density, seed); err != nil {
+	if err := m.begin(rows, nil, density, seed); err != nil {
 		return nil, err
 	}
 	m.white, _ = m.whiten(rows)
+	m.parts = partsOf(len(rows), nil)
 	return m, nil
 }
 

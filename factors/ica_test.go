@@ -134,7 +134,7 @@ func TestTheGradientVanishes(t *testing.T) {
 		if d == Laplace { // φ is a step, so that rows are on one side or the other
 			tolerance = 0.02
 		}
-		if g := mat.Norm(m.relative(m.white).gradient, 2); g > tolerance {
+		if g := mat.Norm(m.relative(m.white, m.parts).gradient, 2); g > tolerance {
 			t.Errorf("the relative gradient of %v ends at %v", d, g)
 		}
 	}
@@ -147,7 +147,7 @@ func TestRelativeGradientIsOfLogP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := m.relative(m.white).gradient
+	g := m.relative(m.white, m.parts).gradient
 	for i := range 3 {
 		for j := range 3 {
 			Δ := mat.NewDense(3, 3, nil)
@@ -156,7 +156,7 @@ func TestRelativeGradientIsOfLogP(t *testing.T) {
 				trial := *m
 				trial.turn = append([]float64{}, m.turn...)
 				trial.move(Δ, ε)
-				return trial.objective(m.white)
+				return trial.objective()
 			}, 0, &fd.Settings{Formula: fd.Central})
 			wantNear(t, "the gradient", -g.At(i, j), numeric, 1e-7)
 		}
@@ -172,9 +172,9 @@ func TestNaturalGradientReachesTheMaximum(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 300 {
-		m.natural(m.white, 0.5)
+		m.natural(m.white, m.parts, 0.5)
 	}
-	wantNear(t, "log p", m.objective(m.white), want.objective(m.white), 1e-6)
+	wantNear(t, "log p", m.objective(), want.objective(), 1e-6)
 }
 
 // Along the natural gradient all densities end on the right side, although the first epochs leave some on the wrong one.

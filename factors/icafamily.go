@@ -1,15 +1,18 @@
 package factors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -18,10 +21,13 @@ type ICASettings struct {
 	Sources int     `toml:"sources" json:"sources"`
 	Density Density `toml:"density" json:"density"`
 	// Natural trains along the natural gradient of minibatches at LearningRate, instead of by
-	// quasi-Newton steps on all training rows.
+	// quasi-Newton steps on all training rows, 100 an epoch.
 	Natural      bool    `toml:"natural" json:"natural"`
 	LearningRate float64 `toml:"learning_rate" json:"learning_rate"`
-	BatchSize    int     `toml:"batch_size" json:"batch_size"`
+	// BatchSize is the number of rows per minibatch with Natural; 0 means 100. Without Natural it is 0. A run of an
+	// earlier version has a positive number, one quasi-Newton step for every BatchSize training rows, and measures of
+	// the parameters before each step.
+	BatchSize int `toml:"batch_size" json:"batch_size"`
 }
 
 // ICAExperiment is a training run of independent component analysis.
@@ -30,14 +36,15 @@ type ICAExperiment = runs.Fit[ICASettings, *Independent]
 var wrongSide = runs.Measure{Key: "wrong_side", Name: "on the wrong side", Label: "sources whose density has the wrong side"}
 
 // ICA trains independent components by maximum likelihood.
-var ICA = unweighted(runs.Family[ICASettings, *Independent]{
-	Name: "ica", Noun: "an analysis of independent components", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Epochs: 5, Usual: ICASettings{Sources: 10, LearningRate: 0.1, BatchSize: 100},
+var ICA = estimated(runs.Family[ICASettings, *Independent]{
+	Name: "ica", Noun: "an analysis of independent components", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Epochs: 5, Usual: ICASettings{Sources: 10, LearningRate: 0.1},
 	Rows: func(s *ICASettings) []runs.Hyperparameter {
 		rate := runs.RateRow(&s.LearningRate, "learning `rate` η of the natural gradient")
 		rate.Idle, rate.Always = runs.Unless(s.Natural, "--natural"), false
 		rate.Valid = rate.Valid || rate.Idle != ""
-		batch := stepsRow(&s.BatchSize)
-		batch.Usage += ", unless --natural"
+		batch := runs.BatchRow(&s.BatchSize)
+		batch.Usage, batch.Idle = "`B` rows per minibatch of the natural gradient; 0 means 100", rate.Idle
+		batch.Valid, batch.Remedy = s.BatchSize >= 0, "give at least 1, or 0 for 100"
 		return []runs.Hyperparameter{{
 			Value: &s.Sources, Flag: "sources", Usage: "`number` of sources", Legend: fmt.Sprintf("ICA %d", s.Sources), Always: true,
 			Valid: s.Sources >= 1, Remedy: "give at least 1",
@@ -49,22 +56,36 @@ var ICA = unweighted(runs.Family[ICASettings, *Independent]{
 			Usage: "train along the natural gradient of minibatches, instead of by quasi-Newton steps on all rows",
 		}, rate, batch}
 	},
-	Batch: func(s *ICASettings) *int { return &s.BatchSize },
-	Rate:  func(s ICASettings) (float64, runs.Decay) { return s.LearningRate, runs.Decay{} },
+	Batch: func(s *ICASettings) *int {
+		if s.Natural {
+			s.BatchSize = cmp.Or(s.BatchSize, 100)
+		}
+		return &s.BatchSize
+	},
+	Rate: func(s ICASettings) (float64, runs.Decay) {
+		if !s.Natural && s.BatchSize == 0 {
+			return 0, runs.Decay{}
+		}
+		return s.LearningRate, runs.Decay{}
+	},
 	Check: func(e ICAExperiment, set *dataset.Set) error {
-		if err := checkDensity(e.Dataset.Binarization); err != nil {
+		s, rows, batch := e.Settings, set.Train(), e.Settings.BatchSize
+		if s.Natural {
+			batch = 0
+		}
+		if err := checkSteps(e.Data, batch); err != nil {
 			return err
 		}
-		s, rows := e.Settings, set.Train()
-		if most := min(rows.Rows-2, rows.Shape.Units()); s.Sources > most {
-			return fmt.Errorf("sources = %d of %d training rows with %d variables: give at most %d, or more rows", s.Sources, rows.Rows, rows.Shape.Units(), max(0, most))
+		those, _ := counted(rows.Floats(), rows.Weights)
+		if most := min(len(those)-2, rows.Shape.Units()); s.Sources > most {
+			return fmt.Errorf("sources = %d of %d training rows with %d variables: give at most %d, or more rows", s.Sources, len(those), rows.Shape.Units(), max(0, most))
 		}
 		return checkMemory(rows, s.Sources)
 	},
 	Baseline: func(_ ICAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
-		return baseline(set, rows, true)
+		return factorized.Gaussian(set.Train(), rows, baselineFloor, true)
 	},
-	Measures: []runs.Measure{runs.LogP, wrongSide},
+	Measures: []runs.Measure{runs.LogP, runs.Rise, wrongSide},
 	Size: func(e ICAExperiment, shape dataset.Shape) float64 {
 		return sizeOf(e.Settings.Sources, shape) + float64(e.Settings.Sources)*float64(e.Settings.Sources)
 	},
@@ -72,7 +93,7 @@ var ICA = unweighted(runs.Family[ICASettings, *Independent]{
 		return newIndependent(e.Settings.Sources, shape), nil
 	},
 	Begin: func(e ICAExperiment, m *Independent, set *dataset.Set) error {
-		return m.begin(set.Train().Floats(), e.Settings.Density, e.Seed)
+		return m.begin(set.Train().Floats(), set.Train().Weights, e.Settings.Density, e.Seed)
 	},
 	Tensors: func(m *Independent) []runs.Tensor {
 		d, q := len(m.mean), m.sources
@@ -86,21 +107,39 @@ var ICA = unweighted(runs.Family[ICASettings, *Independent]{
 		bare.white = nil
 		return &bare
 	},
-	Step: func(_ context.Context, e ICAExperiment, m *Independent, b runs.Minibatch, rate float64) (runs.Measures, error) {
+	Step: func(ctx context.Context, e ICAExperiment, m *Independent, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		if m.white == nil {
 			m.white, _ = m.whiten(b.Rows.Floats())
+			m.parts = partsOf(b.Rows.Rows, b.Rows.Weights)
+		}
+		if !e.Settings.Natural && e.Settings.BatchSize == 0 {
+			trial := *m
+			trial.turn, trial.densities, trial.settled = slices.Clone(m.turn), slices.Clone(m.densities), slices.Clone(m.settled)
+			logP := func() float64 { return runs.EstimateOver(b.Rows, trial.LogP(b.Rows.Floats())).Value }
+			measured, err := halves(ctx, logP, func(int) (bool, error) {
+				if e.Settings.Density == Extended {
+					trial.extend()
+				}
+				gradient, risen := trial.newton()
+				trial.order()
+				return gradient >= flat && risen || e.Settings.Density == Extended && trial.settled[0] < settledSteps, nil
+			})
+			if err == nil {
+				*m = trial
+			}
+			return measured, err
 		}
 		switch {
 		case e.Settings.Density != Extended:
 		case !e.Settings.Natural:
 			m.extend()
-		case b.Step%((b.Rows.Rows+e.Settings.BatchSize-1)/e.Settings.BatchSize) == 0: // first of an epoch
+		case b.Step%e.Header().StepsPerEpoch(b.Rows.Rows) == 0: // first of an epoch
 			m.choose() // in small steps, sides may change long after the first epochs
 		}
 		before := runs.Measures{runs.LogP.Key: runs.EstimateOf(m.LogP(b.Floats())).Value}
 		if e.Settings.Natural {
 			z, _ := m.whiten(b.Floats())
-			m.natural(z, rate)
+			m.natural(z, partsOf(len(b.Index), nil), rate)
 		} else {
 			m.newton()
 		}
@@ -118,8 +157,8 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 	}
 	x := rows.Floats()
 	return runs.Estimates{
-		runs.LogP.Key: runs.EstimateOf(m.LogP(x)),
-		wrongSide.Key: {Value: float64(len(m.WrongSide(x))), SE: math.NaN()},
+		runs.LogP.Key: runs.EstimateOver(rows, m.LogP(x)),
+		wrongSide.Key: {Value: float64(len(m.WrongSide(x, rows.Weights...))), SE: math.NaN()},
 	}, nil
 }
 

@@ -17,16 +17,41 @@ type moments struct {
 	root   *mat.Dense    // rows (x−b)/√n, if matrix is nil: S = rootᵀ root
 }
 
-func meanOf(rows [][]float64) (mean, variance []float64) {
-	d, n := len(rows[0]), float64(len(rows))
+// counted returns the rows with a weight above 0 and their weights, or all rows with the weight 1 if there are no
+// weights.
+func counted(rows [][]float64, weights []float64) (those [][]float64, of []float64) {
+	if weights == nil {
+		return rows, slices.Repeat([]float64{1}, len(rows))
+	}
+	for r, w := range weights {
+		if w > 0 {
+			those, of = append(those, rows[r]), append(of, w)
+		}
+	}
+	return those, of
+}
+
+// partsOf returns the numbers by which the values of n rows are divided in a mean: n, or Σw/w for the weight w.
+func partsOf(n int, weights []float64) []float64 {
+	parts := slices.Repeat([]float64{float64(n)}, n)
+	for r, w := range weights {
+		parts[r] = floats.Sum(weights) / w
+	}
+	return parts
+}
+
+// meanOf returns the means and the variances of the columns of rows. Each row counts by its weight, if there are any.
+func meanOf(rows [][]float64, weights ...float64) (mean, variance []float64) {
+	rows, weights = counted(rows, weights)
+	d, n := len(rows[0]), floats.Sum(weights)
 	mean, variance = make([]float64, d), make([]float64, d)
-	for _, row := range rows {
-		floats.Add(mean, row)
+	for r, row := range rows {
+		floats.AddScaled(mean, weights[r], row)
 	}
 	floats.Scale(1/n, mean)
-	for _, row := range rows {
+	for r, row := range rows {
 		for i, b := range mean {
-			variance[i] += (row[i] - b) * (row[i] - b)
+			variance[i] += weights[r] * (row[i] - b) * (row[i] - b)
 		}
 	}
 	floats.Scale(1/n, variance)
@@ -39,7 +64,15 @@ func meanOf(rows [][]float64) (mean, variance []float64) {
 	return mean, variance
 }
 
-func momentsOf(rows [][]float64, mean []float64) *moments {
+func momentsOf(rows [][]float64, mean []float64, weights ...float64) *moments {
+	if weights != nil {
+		rows, weights = counted(rows, weights)
+		rows = shifted(centred(rows, mean), make([]float64, len(mean)))
+		for r, row := range rows {
+			floats.Scale(math.Sqrt(weights[r]*float64(len(rows))/floats.Sum(weights)), row)
+		}
+		mean = make([]float64, len(mean))
+	}
 	if len(rows) >= len(mean) {
 		return &moments{matrix: mat.NewSymDense(len(mean), kernels.Covariance(rows, mean))}
 	}

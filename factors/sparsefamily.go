@@ -34,7 +34,7 @@ var (
 )
 
 // SparseCoding trains dictionaries for sparse coding. It has an objective instead of a likelihood.
-var SparseCoding = unweighted(runs.Family[SparseSettings, *Dictionary]{
+var SparseCoding = estimated(runs.Family[SparseSettings, *Dictionary]{
 	Name: "sparse-coding", Noun: "a dictionary for sparse coding", Data: "--dataset miniglyphs --subset 1000 --binarization grey", Usual: SparseSettings{Atoms: 64, Alpha: 0.1, BatchSize: 100},
 	Rows: func(s *SparseSettings) []runs.Hyperparameter {
 		return []runs.Hyperparameter{{
@@ -55,6 +55,9 @@ var SparseCoding = unweighted(runs.Family[SparseSettings, *Dictionary]{
 	},
 	Batch: func(s *SparseSettings) *int { return &s.BatchSize },
 	Check: func(e SparseExperiment, set *dataset.Set) error {
+		if set.Train().Weights != nil {
+			return fmt.Errorf("weight_file = %q with sparse coding, whose first atoms are rows drawn without weights: omit it", e.Dataset.WeightFile)
+		}
 		if b := e.Dataset.Binarization; b != dataset.Gray && b != dataset.Real {
 			return fmt.Errorf("binarization = %v: sparse coding needs grey values; use grey, or real for real numbers (--binarization)", b)
 		}

@@ -21,7 +21,7 @@ func (e Experiment) Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline
 		}
 		return factorized.Categorical(set.Train(), rows, variables)
 	case a.Kind(0) == Gaussian:
-		return factorized.Gaussian(set.Train(), rows, engine.SigmaFloor)
+		return factorized.Gaussian(set.Train(), rows, engine.SigmaFloor, true)
 	}
 	return factorized.Bernoulli(set.Train(), rows)
 }

@@ -27,7 +27,7 @@ func TestBaselineIsOfTheVisibleUnits(t *testing.T) {
 		"stochastic": {shades(t, 0), factorized.Bernoulli},
 		"labels":     {labels, factorized.Bernoulli},
 		"grey": {grays(t), func(train, rows dataset.Split) runs.Baseline {
-			return factorized.Gaussian(train, rows, engine.SigmaFloor)
+			return factorized.Gaussian(train, rows, engine.SigmaFloor, true)
 		}},
 	} {
 		for _, rows := range []dataset.Split{test.set.Train(), test.set.Validation(), test.set.Test()} {

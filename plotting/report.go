@@ -77,7 +77,7 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	fmt.Fprintf(&r, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n"+
 		"<style>body{font-family:sans-serif;max-width:1100px;margin:2em auto;padding:0 1em}img{max-width:100%%;height:auto}</style></head><body>\n<h1>%[1]s</h1>\n<p>%s</p>\n",
 		html.EscapeString(name), html.EscapeString(run.String()))
-	if warning := history.LastWarning(); warning != "" {
+	if warning := cmp.Or(history.LastWarning(), history.Unconverged(run.Last())); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
 	if set, err := run.Dataset(); err == nil { // a section that needs the data returns this error

@@ -55,6 +55,8 @@ type Compared struct {
 	// seeds that are far worse than the baseline after the last epoch.
 	Baseline *Baseline `json:"baseline,omitempty"`
 	Diverged int       `json:"diverged"`
+	// Unconverged is the number of seeds whose log p still rises after the last epoch (see History.Unconverged).
+	Unconverged int `json:"unconverged,omitempty"`
 
 	// The results of the evaluation: the estimates of each seed, and their spreads over seeds by key of the
 	// measure.
@@ -161,6 +163,9 @@ func newCompared(s *Seeds) Compared {
 		}
 		if run.Warning() != "" {
 			c.Diverged++
+		}
+		if run.without().Unconverged(run.last) != "" {
+			c.Unconverged++
 		}
 	}
 	return c
@@ -319,8 +324,11 @@ func (c Comparison) subtractFirst(logP [][]float64, lengths []int) {
 	}
 }
 
-// finite returns the number of seeds with an estimate of a measure that is not NaN.
+// finite returns the number of seeds with an estimate of a measure that is not NaN, or 1 if all seeds have the same.
 func (c Compared) finite(key string) (n int) {
+	if c.Evaluation[key].SD == 0 {
+		return 1
+	}
 	for _, of := range c.Evaluations {
 		if !math.IsNaN(of[key].Value) {
 			n++

@@ -146,7 +146,7 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 		}})
 		lines = append(lines, line)
 	}
-	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged > 0 }) {
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.Diverged+e.Unconverged > 0 }) {
 		lines = append(lines, comparedLine{name: "remark", text: Compared.remarkText})
 	}
 	return lines
@@ -322,6 +322,9 @@ func (c Compared) seedsText() string {
 		parts, first = append(parts, part), end
 	}
 	text := strings.Join(parts, ",")
+	if len(c.Seeds) > 1 && c.Train.Mean != 0 && c.Train.SD == 0 && !(c.Validation.SD > 0) {
+		text += " (without effect)"
+	}
 	if c.seeds != nil && c.seeds.Waiting > 0 {
 		text += fmt.Sprintf(" (%d to come)", c.seeds.Waiting)
 	}
@@ -344,15 +347,19 @@ func (c Compared) epochsText() string {
 	return text + fmt.Sprintf(" of %d, unfinished", c.seeds.Runs[0].experiment.Header().Epochs)
 }
 
-// remarkText returns a remark if seeds diverged, with their number if there are several seeds.
+// remarkText returns a remark if seeds diverged or have not converged, with their number if there are several seeds.
 func (c Compared) remarkText() string {
+	n, text := c.Diverged, "diverged"
+	if n == 0 {
+		n, text = c.Unconverged, "not converged"
+	}
 	switch {
-	case c.Diverged == 0:
+	case n == 0:
 		return "–"
 	case len(c.Seeds) == 1:
-		return "diverged"
+		return text
 	}
-	return fmt.Sprintf("%d of %d seeds diverged", c.Diverged, len(c.Seeds))
+	return fmt.Sprintf("%d of %d seeds %s", n, len(c.Seeds), text)
 }
 
 func (c Compared) evaluationText(of Measure) string {

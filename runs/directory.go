@@ -64,6 +64,7 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 	}
 	h := e.Header()
 	h.Fingerprint, h.Keep = set.Fingerprint(), slices.Compact(slices.Sorted(slices.Values(h.Keep)))
+	h.Dataset = h.Dataset.ReadLike(set.Spec())
 	if there, _, err := readExperiment(dir); err == nil && there.Header().Fingerprint == h.Fingerprint {
 		h.Dataset = h.Dataset.ReadLike(there.Header().Dataset)
 	}

@@ -96,7 +96,7 @@ type Family[S, M any] struct {
 	// Rows returns the descriptions of the settings, in the order of legends and help. Each points to
 	// a field of its argument.
 	Rows func(*S) []Hyperparameter
-	// Batch points to the number of rows per minibatch.
+	// Batch points to the number of rows per minibatch. If Rows allows 0, it stands for all rows: an epoch is one step.
 	Batch func(*S) *int
 	// Rate returns the initial learning rate and its decay. Optional: without it, Step gets 0.
 	Rate func(S) (float64, Decay)
@@ -135,8 +135,8 @@ type Family[S, M any] struct {
 	Model func(M) M
 
 	// Step takes one training step at a learning rate and returns the means of the measures over the
-	// rows of the minibatch, computed with the parameters before the step. If the context is
-	// cancelled, it leaves the model unchanged.
+	// rows of the minibatch, computed with the parameters before the step, or after a step that uses all rows. If the
+	// context is cancelled, it leaves the model unchanged.
 	Step func(ctx context.Context, e Fit[S, M], m M, b Minibatch, rate float64) (Measures, error)
 	// Validate returns the means of the measures over rows.
 	Validate func(ctx context.Context, e Fit[S, M], m M, rows dataset.Split) (Measures, error)
@@ -253,6 +253,7 @@ func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	for i, field := range e.inFile() {
 		field.value.Set(flat.Elem().Field(i))
 	}
+	e.openedBefore()
 	return e, CheckSettings(e)
 }
 
@@ -326,12 +327,26 @@ func (e Fit[S, M]) Train(ctx context.Context, set *dataset.Set, dir string, reco
 }
 
 // Header returns the data, the budget and the size of minibatches.
-func (e Fit[S, M]) Header() Header { return Header{e.Base, *e.family.Batch(&e.Settings)} }
+func (e Fit[S, M]) Header() Header {
+	return Header{e.Base, cmp.Or(*e.family.Batch(&e.Settings), allRows)}
+}
 
 // WithHeader returns the experiment with the data, the budget and the size of minibatches of h.
 func (e Fit[S, M]) WithHeader(h Header) Experiment {
 	e.Base = h.Base
-	*e.family.Batch(&e.Settings) = h.BatchSize
+	if batch := e.family.Batch(&e.Settings); h.BatchSize != e.Header().BatchSize {
+		*batch = h.BatchSize % allRows // 0 stands for all
+	}
+	return e
+}
+
+// Adopt returns the experiment. If its steps use all rows, it takes the number of rows per step from there, a run of an
+// earlier version, whose fingerprint it then has.
+func (e Fit[S, M]) Adopt(there Experiment) Experiment {
+	of, is := there.(Fit[S, M])
+	if batch := e.family.Batch(&e.Settings); is && *batch == 0 && of.Header().BatchSize != allRows {
+		*batch, e.Fingerprint = of.Header().BatchSize, of.Fingerprint
+	}
 	return e
 }
 
@@ -563,7 +578,7 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	if shape != rows {
 		return nil, fmt.Errorf("the parameters belong to a model for images of %v, but the rows of %s have %v", shape, set.Name(), rows)
 	}
-	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train(), *e.family.Batch(&e.Settings))}, nil
+	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train(), e.Header().BatchSize)}, nil
 }
 
 type fitting[S, M any] struct {

@@ -83,7 +83,9 @@ var (
 	FreeEnergy       = Measure{Key: "free_energy", Name: "free energy", Label: "free energy F(x)", Unit: "nats"}
 	LogZ             = Measure{Key: "log_z", Name: "log Z", Label: "log Z", Unit: "nats"}
 	PseudoLikelihood = Measure{Key: "pseudo_likelihood", Name: "log PL", Label: "log-pseudo-likelihood", Unit: "nats", Rises: true}
-	Score            = Measure{Key: "score", Name: "score", Label: "Hyvärinen score"} // (Hyvärinen 2005)
+	// Rise is for epochs of several iterations on all rows.
+	Rise  = Measure{Key: "rise", Name: "rise", Label: "rise of log p in the second half of the epoch", Unit: "nats"}
+	Score = Measure{Key: "score", Name: "score", Label: "Hyvärinen score"} // (Hyvärinen 2005)
 )
 
 // Table returns a table with one row per epoch. Its columns have the keys of metrics.jsonl: epoch,
@@ -296,17 +298,33 @@ func (e Epoch) judged(by Measure) float64 {
 	return e.Train.Of(by)
 }
 
-// Shortfall returns a warning that an epoch is no better than the baseline. It returns "" if the
-// epoch is better, or if there is no baseline or no such epoch.
-func (h History) Shortfall(e Epoch) string {
-	if h.Baseline == nil || e.Epoch == 0 {
+// tolerance is the largest Rise of training that has converged.
+const tolerance = 1e-6
+
+// Unconverged returns a warning that log p still rises at an epoch, or "" if it does not or if the family does not
+// measure Rise.
+func (h History) Unconverged(e Epoch) string {
+	if !(e.Train[Rise.Key] > tolerance) {
 		return ""
+	}
+	return fmt.Sprintf("not converged: in the second half of epoch %d, log p rose by %.2g nats, more than %g: train for more epochs", e.Epoch, e.Train[Rise.Key], tolerance)
+}
+
+// Shortfall returns a warning that training has not converged by an epoch, or that the epoch is no better than the
+// baseline. It returns "" if neither applies, or if there is no such epoch.
+func (h History) Shortfall(e Epoch) string {
+	if text := h.Unconverged(e); text != "" || h.Baseline == nil || e.Epoch == 0 {
+		return text
 	}
 	value := e.judged(h.Objective())
 	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}
-	return fmt.Sprintf("%s %.4g is no better than the baseline (%.4g): train for more epochs, or at another learning rate", h.Objective().Name, value, h.Baseline.Factorized.Value)
+	remedy := "train for more epochs, or at another learning rate"
+	if e.LearningRate == 0 { // the family has none
+		remedy = "use a larger model or another family"
+	}
+	return fmt.Sprintf("%s %.4g is no better than the baseline (%.4g): %s", h.Objective().Name, value, h.Baseline.Factorized.Value, remedy)
 }
 
 // LastWarning returns the warning for the last epoch, or "" before the first.

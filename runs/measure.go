@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -176,15 +179,15 @@ func (s *Spread) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Text returns mean ± standard deviation with the given number of decimals, or the mean alone if the
-// standard deviation is NaN.
+// Text returns mean ± standard deviation with the given number of decimals, or the mean alone if there is one seed or
+// all seeds have the same value.
 func (s Spread) Text(decimals int) string {
 	return s.text(0, decimals)
 }
 
 func (s Spread) text(width, decimals int) string {
 	text := fmt.Sprintf("%*.*f", width, decimals, Float(s.Mean))
-	if math.IsNaN(s.SD) { // for one seed or one row
+	if !(s.SD > 0) { // NaN for one seed or one row
 		return text
 	}
 	return text + fmt.Sprintf(" ± %.*f", decimals, Float(s.SD))
@@ -206,6 +209,9 @@ func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	}
 	if len(values) == 0 {
 		return Spread{math.NaN(), math.NaN()}
+	}
+	if len(values) > 1 && slices.Min(values) == slices.Max(values) {
+		return Spread{values[0], 0} // without rounding
 	}
 	mean, se := statistics.MeanAndErrorOf(values)
 	return Spread{mean, se * math.Sqrt(float64(len(values)))}
@@ -232,6 +238,26 @@ func (e *Estimate) UnmarshalJSON(text []byte) error {
 // EstimateOf returns the mean of values with its standard error.
 func EstimateOf(values []float64) (e Estimate) {
 	e.Value, e.SE = statistics.MeanAndErrorOf(values)
+	return e
+}
+
+// EstimateOver is like EstimateOf for the values of rows, which count by the weights of the rows, if there are any. The
+// standard error takes the weights as given.
+func EstimateOver(rows dataset.Split, values []float64) (e Estimate) {
+	if rows.Weights == nil {
+		return EstimateOf(values)
+	}
+	sum, n, square := floats.Sum(rows.Weights), 0.0, 0.0
+	for r, w := range rows.Weights {
+		if w > 0 {
+			e.Value += w / sum * values[r]
+			n++
+		}
+	}
+	for r, w := range rows.Weights {
+		square += math.Pow(w/sum*(values[r]-e.Value), 2)
+	}
+	e.SE = math.Sqrt(square * n / (n - 1))
 	return e
 }
 

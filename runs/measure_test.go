@@ -67,3 +67,31 @@ func TestNumbersForPeopleAreShort(t *testing.T) {
 		}
 	}
 }
+
+// Seeds that all have the same value have no spread, whatever the rounding of their mean.
+func TestSeedsWithoutSpread(t *testing.T) {
+	for value, text := range map[float64]string{0.1: "0.100", -12.7060001: "-12.706"} {
+		s := SpreadOf([]int{1, 2, 3}, func(int) float64 { return value })
+		if s != (Spread{value, 0}) || s.Text(3) != text {
+			t.Errorf("the spread of three times %v is %v, with the text %s", value, s, s.Text(3))
+		}
+	}
+}
+
+// A run whose log p still rises by more than the tolerance has not converged. A model without a learning rate cannot be
+// trained at another.
+func TestShortfalls(t *testing.T) {
+	h := History{Measures: []Measure{LogP, Rise}, Baseline: &Baseline{Factorized: Estimate{Value: -2}}}
+	for _, c := range []struct {
+		logP, rise, rate float64
+		says             string
+	}{
+		{-1, 2e-6, 0, "not converged: in the second half of epoch 3, log p rose by 2e-06 nats"}, {-1, 1e-7, 0, ""},
+		{-3, 0, 0, "use a larger model"}, {-3, 0, 0.1, "another learning rate"},
+	} {
+		got := h.Shortfall(Epoch{Epoch: 3, LearningRate: c.rate, Train: Measures{"log_p": c.logP, "rise": c.rise}})
+		if !strings.Contains(got, c.says) || (got == "") != (c.says == "") {
+			t.Errorf("log p %v with the rise %v and the rate %v: %q, want %q", c.logP, c.rise, c.rate, got, c.says)
+		}
+	}
+}

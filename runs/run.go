@@ -225,8 +225,7 @@ func (r *Run) without() History {
 // Warning returns the warning that training has diverged by its last epoch, or "" if it has not.
 func (r *Run) Warning() string { return r.without().Warning(r.last) }
 
-// Shortfall returns a warning that the last epoch is no better than the baseline. It returns "" if
-// the epoch is better, or if there is no baseline or no epoch.
+// Shortfall returns History.Shortfall of the last epoch.
 func (r *Run) Shortfall() string { return r.without().Shortfall(r.last) }
 
 // Last returns the last epoch, whose measures must not be changed. Its number is 0 if no epoch is done or

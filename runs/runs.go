@@ -97,6 +97,9 @@ type Header struct {
 	BatchSize int // rows per minibatch
 }
 
+// allRows is the BatchSize of an experiment whose steps use all training rows, however many there are.
+const allRows = math.MaxInt32
+
 // Learner is an experiment in training. It is used from one goroutine.
 type Learner interface {
 	// Steps takes between 1 and most training steps. It returns one Measures per step, the means over
@@ -321,7 +324,7 @@ func (h Header) check(set *dataset.Set) error {
 		return fmt.Errorf("patience of %d epochs without validation rows: set some aside with --validation or validation = N", h.Patience)
 	case h.BatchSize < 1:
 		return fmt.Errorf("batch size %d: give at least 1", h.BatchSize)
-	case h.BatchSize > rows:
+	case h.BatchSize > rows && h.BatchSize != allRows:
 		return fmt.Errorf("batch size %d is larger than the %s of %s, each of shape %v: lower it; if the array has more rows than this, its first axis must be the rows",
 			h.BatchSize, names.Count(rows, "training row"), set.Name(), set.Shape())
 	case h.Epochs > math.MaxUint32/h.StepsPerEpoch(rows):

@@ -65,7 +65,7 @@ var family = runs.Family[Settings, *Model]{
 	Check: check,
 	Baseline: func(e Experiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
 		if e.Settings.Decoder == Normal {
-			return factorized.Gaussian(set.Train(), rows, floor)
+			return factorized.Gaussian(set.Train(), rows, floor, true)
 		}
 		return factorized.Bernoulli(set.Train(), rows)
 	},

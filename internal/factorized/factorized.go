@@ -88,10 +88,10 @@ func farReals(units int) float64 {
 // Gaussian returns the baseline over rows of Gaussian units with the means and standard deviations
 // of the training rows. The standard deviations are at least the given positive floor: this is the
 // maximum-likelihood model with this floor. For real numbers there is no floor, and a constant unit
-// has the standard deviation 1.
-func Gaussian(train, rows dataset.Split, floor float64) runs.Baseline {
+// has the standard deviation 1. If constants is false, log p leaves constant units out.
+func Gaussian(train, rows dataset.Split, floor float64, constants bool) runs.Baseline {
 	blind := normal(train.Shape.Units()).logP(rows).Value
-	b := baseline(gaussian(train, floor), blind, rows, farGaussian)
+	b := baseline(gaussian(train, floor, constants), blind, rows, farGaussian)
 	if train.Reals != nil {
 		b.Limit = b.Factorized.Value - farReals(train.Shape.Units())
 	}
@@ -127,9 +127,12 @@ func bernoulli(rows dataset.Split) model {
 }
 
 // gaussian returns a model of units with the means and the standard deviations of rows.
-func gaussian(rows dataset.Split, floor float64) model {
+func gaussian(rows dataset.Split, floor float64, constants bool) model {
 	m := newModel(rows.Shape.Units())
 	for i, of := range momentsOf(rows) {
+		if of.variance == 0 && !constants {
+			continue
+		}
 		m.setGaussian(i, of.mean, deviationOf(of, rows, floor))
 	}
 	return m

@@ -138,12 +138,12 @@ func TestGaussian(t *testing.T) {
 	density := func(x, mean, deviation float64) float64 {
 		return -math.Pow((x-mean)/deviation, 2)/2 - math.Log(math.Sqrt(2*math.Pi)*deviation)
 	}
-	logP := gaussian(rows, 0.01).logP(split([3]uint8{255, 51, 102})).Value
+	logP := gaussian(rows, 0.01, true).logP(split([3]uint8{255, 51, 102})).Value
 	first, third := math.Sqrt(0.16*2/3), math.Sqrt((0.64+0.04)/3-1./9) // about the means 0.4 and 1/3
 	near(t, "log p", logP, density(1, 0.4, first)+density(0.2, 0.2, 0.01)+density(0.4, 1./3, third))
 
 	// Over its own rows it is −½ ln 2πeσ² a unit.
-	logP = gaussian(rows, 0.01).logP(rows).Value
+	logP = gaussian(rows, 0.01, true).logP(rows).Value
 	near(t, "log p of its rows", logP, -math.Log(2*math.Pi*math.E*first*third)-math.Log(math.Sqrt(2*math.Pi)*0.01))
 
 	logP = normal(3).logP(split([3]uint8{255, 51, 0})).Value
@@ -167,8 +167,8 @@ func TestBaselines(t *testing.T) {
 	}{
 		"bernoulli":            {Bernoulli(train, train), train, bernoulli(train), coins, 3, false},
 		"bernoulli, surprised": {Bernoulli(train, other), other, bernoulli(train), coins, 3, true},
-		"gaussian":             {Gaussian(train, train, 0.01), train, gaussian(train, 0.01), normals(train), 10, false},
-		"gaussian, surprised":  {Gaussian(train, other, 0.01), other, gaussian(train, 0.01), normals(other), 10, true},
+		"gaussian":             {Gaussian(train, train, 0.01, true), train, gaussian(train, 0.01, true), normals(train), 10, false},
+		"gaussian, surprised":  {Gaussian(train, other, 0.01, true), other, gaussian(train, 0.01, true), normals(other), 10, true},
 	} {
 		logP := test.model.logP(test.rows).Value
 		near(t, name, test.baseline.Factorized.Value, logP)
@@ -190,9 +190,9 @@ func TestRealNumbersHaveNoScale(t *testing.T) {
 		}
 		return s
 	}
-	plain := Gaussian(reals(1, 0), reals(1, 0), 0.05)
+	plain := Gaussian(reals(1, 0), reals(1, 0), 0.05, true)
 	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {
-		scaled := Gaussian(reals(c[0], c[1]), reals(c[0], c[1]), 0.05)
+		scaled := Gaussian(reals(c[0], c[1]), reals(c[0], c[1]), 0.05, true)
 		if shift := -2 * math.Log(c[0]); math.Abs(scaled.Factorized.Value-plain.Factorized.Value-shift) > 1e-6 || math.Abs(scaled.Limit-plain.Limit-shift) > 1e-6 {
 			t.Errorf("times %v: log p %v and the limit %v, want %v more than %v and %v", c[0], scaled.Factorized.Value, scaled.Limit, shift, plain.Factorized.Value, plain.Limit)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -182,5 +183,20 @@ func TestLiveCurvesAreOfTheObjective(t *testing.T) {
 		if !strings.Contains(last, want) {
 			t.Errorf("the display lacks %q:\n%.600s", want, last)
 		}
+	}
+}
+
+// A closed form needs neither a hundred rows nor a seed: seeds have no spread. EM that has not converged says so.
+func TestClosedFormHasNoSpread(t *testing.T) {
+	t.Chdir(t.TempDir())
+	data := []string{"--dataset", "miniglyphs", "--binarization", "grey", "--subset", "60", "--validation", "20", "--components", "2"}
+	succeed(t, append([]string{"train", "ppca", "--seeds", "2", "--out", "closed"}, data...)...)
+	_, out, _ := helmholtz(t, t.Context(), append([]string{"train", "ppca", "--em", "--out", "em"}, data...)...)
+	compared := succeed(t, "compare", "closed", "em")
+	if lines := regexp.MustCompile(`(?m)^log p, (training|validation) .*±`).FindAllString(compared, -1); lines != nil || !strings.Contains(compared, "1–2 (without effect)") {
+		t.Errorf("a closed form has a spread over seeds:\n%s", compared)
+	}
+	if !strings.Contains(out, "not converged") || !strings.Contains(compared, "not converged") {
+		t.Errorf("EM says %q, and the comparison\n%s", out, compared)
 	}
 }
