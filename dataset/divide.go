@@ -23,6 +23,7 @@ type rows struct {
 	bits    bool  // whether the values come from bytes that were all 0 or 1
 	spins   bool  // whether the values were all -1 or 1
 	columns []Column
+	unnamed []string // see Set
 	marks   []bool   // for each unit, whether it marks a value or range of a column with 0 or 1; nil if none does
 	classes []string // names of the classes
 }
@@ -238,6 +239,6 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	set := newSet(s.clone(), train, validation, test)
 	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins
-	set.keys, set.scalings = data.train.keys, scalings
+	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
 	return set, nil
 }

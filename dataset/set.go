@@ -186,6 +186,7 @@ type Set struct {
 	madeFromRows            bool
 	rounded                 bool // whether rounding changed grey values when the set was opened
 	columns                 []Column
+	unnamed                 []string  // the numbers of the columns of a table without names, for each unit
 	spins                   bool      // whether the values were -1 and 1
 	keys                    []int     // lowest and highest key of sequences of keys, if the file gave them
 	classes                 []string  // names of the classes, if the rows came from folders of classes
@@ -261,7 +262,7 @@ func (s *Set) Notice() string {
 			single = append(single, c.Name)
 		}
 	}
-	fixed := s.constant()
+	fixed, without := s.constant()
 	var least, most uint8
 	if t.Values != nil {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
@@ -277,7 +278,7 @@ func (s *Set) Notice() string {
 		return fmt.Sprintf("%s of %s with a single range, whose unit is always on (%s): divide the numbers into more ranges or categories, such as columns = %q or %q (--columns), or leave a constant column out with %q",
 			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
 	case fixed != "":
-		return fmt.Sprintf("column %q of %s has the same number in all training rows, which adds nats to log p that say nothing of the other columns: leave it out with columns = %q (--columns)", fixed, s.Name(), fixed+"=skip")
+		return fmt.Sprintf("%s of %s has the same number in all training rows, which adds nats to log p that say nothing of the other numbers: leave it out %s", fixed, s.Name(), without)
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}
@@ -301,13 +302,11 @@ func (s *Set) ScaleNotice() string {
 		return ""
 	}
 	remedy := "standardise the numbers with standardize = true (--standardize)"
-	if s.areImages() {
-		remedy = fmt.Sprintf("divide the pixels by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals), -slices.Min(s.train.Reals)))
+	if s.isImages() {
+		remedy = fmt.Sprintf("divide the numbers by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals), -slices.Min(s.train.Reals)))
 	}
 	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: %s", column, s.Name(), mean, deviation, remedy)
 }
-
-func (s *Set) areImages() bool { return s.Shape().Height > 1 && s.train.Lengths == nil }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
 // It returns zeros for other values.
@@ -340,18 +339,32 @@ func (s *Set) placeOf(unit int) string {
 	return fmt.Sprintf("value %d of the rows", unit+1)
 }
 
-// constant returns the name of the first column of real numbers that has the same number in all training rows, or "".
-func (s *Set) constant() string {
-	if s.train.Reals == nil {
-		return ""
+// isImages reports whether the rows are images, whose units cannot be left out or standardised alone.
+func (s *Set) isImages() bool { return s.Shape().Height > 1 && s.train.Lengths == nil }
+
+// constant returns the place of the first unit of real numbers that has the same number in all training rows, or "",
+// and how to leave it out.
+func (s *Set) constant() (place, without string) {
+	if s.train.Reals == nil || s.isImages() {
+		return "", ""
 	}
-	moments := s.realMoments()
-	for _, c := range s.columns {
-		if c.Kind == RealColumn && c.Units == 1 && moments[c.First].SD == 0 {
-			return c.Name
+	for k, of := range s.realMoments() {
+		i := slices.IndexFunc(s.columns, func(c Column) bool { return c.First <= k && k < c.First+c.Units })
+		switch {
+		case of.SD > 0 || i >= 0 && (s.columns[i].Kind != RealColumn || s.columns[i].Units > 1):
+			continue
+		case i >= 0:
+			without = fmt.Sprintf("with columns = %q (--columns)", s.columns[i].Name+"=skip")
+		case s.unnamed != nil:
+			without = fmt.Sprintf("with columns = %q (--columns)", s.unnamed[k]+"=skip")
+		case s.madeFromRows:
+			without = "of the rows"
+		default:
+			without = fmt.Sprintf("with numpy.delete(a, %d, -1) of its array a", k)
 		}
+		return s.placeOf(k), without
 	}
-	return ""
+	return "", ""
 }
 
 // every reports whether all numbers below n satisfy a condition.

@@ -1,6 +1,9 @@
 package dataset
 
 import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -181,15 +184,49 @@ func TestNoticeOfTheScaleOfRealNumbers(t *testing.T) {
 	}
 }
 
-// Images cannot be standardised, so the notice about their scale gives another remedy, which works.
-func TestNoticeOfTheScaleOfImages(t *testing.T) {
-	spec := Spec{Name: written(t, "rows.csv", strings.Repeat("0,16,8,4\n16,0,4,8\n", 10)), Shape: "2x2", Binarization: Real}
-	if got := opened(t, spec).ScaleNotice(); !strings.HasSuffix(got, "such as largest = 16 (--largest)") {
-		t.Errorf("notice %q", got)
+// A unit of real numbers with the same number in all training rows is left out by what the format allows, and pixels are
+// scaled together. The remedy ends the notice.
+func TestNoticeOfConstantUnits(t *testing.T) {
+	array := func(height int) string {
+		var data []byte
+		for i := range 12 * height * 3 {
+			v := 50.0
+			if i%3 != 1 {
+				v = math.Sin(float64(i))
+			}
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
+		}
+		return string(npyFile(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (12, %d, 3), }", height), data))
 	}
-	spec.Largest = 16
-	if got := opened(t, spec).ScaleNotice(); got != "" {
-		t.Errorf("divided by 16, notice %q", got)
+	lengths := string(npyFile("{'descr': '|u1', 'fortran_order': False, 'shape': (12,), }", []byte("\x04\x03\x02\x04\x04\x04\x04\x04\x04\x04\x04\x04")))
+	for path, c := range map[string]struct {
+		says   string
+		remedy Spec
+	}{
+		written(t, "rows.npy", array(1)):                                     {"value 2 of the rows", Spec{}},
+		archiveOf(t, map[string]string{"x": array(4), "lengths": lengths}):   {"value 2 of the steps", Spec{}},
+		written(t, "images.npy", array(4)):                                   {"largest = 50 (--largest)", Spec{Largest: 50}},
+		written(t, "rows.csv", strings.Repeat("7,50,1.5\n2,50,-2.5\n", 9)):   {`columns = "2=skip"`, Spec{Columns: "2=skip"}},
+		written(t, "named.csv", "a,b\n"+strings.Repeat("7.5,50\n2,50\n", 9)): {`columns = "b=skip"`, Spec{Columns: "a=real,b=skip"}},
+	} {
+		spec := Spec{Name: path, Binarization: Real, Validation: new(0)}
+		if c.remedy.Columns == "a=real,b=skip" {
+			spec.Columns = "a=real,b=real"
+		}
+		set := opened(t, spec)
+		got := cmp.Or(set.Notice(), set.ScaleNotice())
+		if !strings.Contains(got, c.says) || strings.Contains(got, "standardise") {
+			t.Errorf("%s: notice %q, want %q", path, got, c.says)
+		}
+		if c.remedy != (Spec{}) {
+			c.remedy.Name, c.remedy.Binarization, c.remedy.Validation = path, Real, new(0)
+			set := opened(t, c.remedy)
+			if got := cmp.Or(set.Notice(), set.ScaleNotice()); strings.Contains(got, "same number") || strings.Contains(got, "largest") {
+				t.Errorf("%s, with the remedy: notice %q", path, got)
+			}
+		} else if !strings.HasSuffix(got, "numpy.delete(a, 1, -1) of its array a") {
+			t.Errorf("%s: notice %q", path, got)
+		}
 	}
 }
 

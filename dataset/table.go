@@ -667,6 +667,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	data.shape, data.columns = Shape{1, len(units)}, columns
 	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Values != nil }) {
 		data.columns = nil
+		for _, c := range columns {
+			data.unnamed = append(data.unnamed, slices.Repeat([]string{c.Name}, c.Units)...)
+		}
 	}
 	numbers := make([]float64, 0, len(units)*t.rows)
 	for r := range t.rows {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -17,6 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/floats"
 )
 
 func newBench() *cobra.Command {
@@ -38,26 +41,55 @@ func thisMachine() machineRecord {
 	return machineRecord{peakMemory() >> 20, runtime.GOMAXPROCS(0), kernels.InstructionSet()}
 }
 
+// withoutEffect are the flags of train that change no step, or make further runs.
+var withoutEffect = []string{"keep", "patience", "measure", "record-steps", "out", "seeds", "workers", noWait, tensorBoard, "belief", "pretrain", "pretrain-lr"}
+
 func newBenchTrain() *cobra.Command {
+	var flags *experimentFlags
+	var ofBoltzmann *boltzmannFlags
+	c := newBenchOf("train", func(f *pflag.FlagSet) {
+		flags = newExperimentFlags(f)
+		ofBoltzmann = newBoltzmannFlags(f)
+	}, func(c *cobra.Command) (runs.Experiment, error) {
+		e, _, err := described(c, flags, ofBoltzmann)
+		return e, err
+	})
+	c.Short = "Measure how long training steps take"
+	c.Long = `Measure how long training steps take, after an epoch of training or its first 2,000 steps. The command
+takes the flags of "helmholtz train", or of its command for a family below, and keeps no run. If an epoch is one step,
+each step starts from the initial parameters.`
+	c.Example = `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
+  helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
+  helmholtz bench train --dataset glyphs --algorithm pcd --layers 100 --steps 500
+  helmholtz bench train ppca --dataset miniglyphs --binarization grey --steps 20
+  helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`
+	for _, family := range runs.Families() {
+		if runs.NewDraft(family) != nil {
+			var x *draftFlags
+			of := newBenchOf(family, func(f *pflag.FlagSet) { x = newDraftFlags(f, family) }, func(c *cobra.Command) (runs.Experiment, error) {
+				return x.experiment(c, c.Flags())
+			})
+			of.Short = "Measure how long training steps of " + x.Noun + " take"
+			of.Example = fmt.Sprintf("  helmholtz bench train %s --config runs/%[1]s/experiment.toml --steps 100", family)
+			c.AddCommand(computing(of))
+		}
+	}
+	return c
+}
+
+// newBenchOf returns a command that measures the training steps of an experiment. describe adds the flags of the
+// experiment.
+func newBenchOf(use string, describe func(*pflag.FlagSet), experiment func(*cobra.Command) (runs.Experiment, error)) *cobra.Command {
 	var steps int
 	var asJSON bool
 	var profile string
-	c := &cobra.Command{
-		Use:   "train",
-		Short: "Measure how long training steps take",
-		Long: `Measure how long training steps take, after an epoch of training or its first 2,000 steps. The command
-takes the flags of "helmholtz train" for Helmholtz machines, and keeps no run.`,
-		Example: `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
-  helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
-  helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`,
-		Args: noArgs,
-	}
+	c := &cobra.Command{Use: use, Args: noArgs}
 	c.Flags().SortFlags = false
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.SortFlags = false
-	flags := newExperimentFlags(all)
+	describe(all)
 	all.VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"keep", "patience", "measure", "record-steps"}, f.Name) { // they change no step
+		if !slices.Contains(withoutEffect, f.Name) {
 			c.Flags().AddFlag(f)
 		}
 	})
@@ -65,33 +97,91 @@ takes the flags of "helmholtz train" for Helmholtz machines, and keeps no run.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.Flags().StringVar(&profile, "profile", "", "write a CPU profile to `file`, for go tool pprof")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		e, err := flags.experiment(c)
+		e, err := experiment(c)
 		if err != nil {
 			return err
 		}
-		set, err := e.Dataset.Open()
+		set, err := openTrained(c, e, "")
 		if err != nil {
 			return err
-		}
-		if err := e.Check(set); err != nil {
-			return misuse(c, "%w", err)
 		}
 		if err := refuseUnwritable(c, "profile", profile); err != nil {
 			return err
 		}
 		return profiled(profile, func() error {
-			timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), "training"))
+			progress := newFraction(c.ErrOrStderr(), "training")
+			if e, is := e.(benchmarker); is {
+				timing, err := e.Benchmark(c.Context(), set, steps, progress)
+				if err != nil {
+					return err
+				}
+				machine := thisMachine()
+				return machine.write(c, asJSON, timing.Device, struct {
+					hm.Timing
+					machineRecord
+				}{timing, machine}, fmt.Sprintf("step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS))
+			}
+			took, err := timed(c.Context(), e, set, steps, progress)
 			if err != nil {
 				return err
 			}
-			machine := thisMachine()
-			return machine.write(c, asJSON, timing.Device, struct {
-				hm.Timing
+			slices.Sort(took)
+			backend, device, err := hm.Device()
+			perEpoch, machine := float64(e.Header().StepsPerEpoch(set.Train().Rows)), thisMachine()
+			step, epoch := 1e3*took[len(took)/2], floats.Sum(took)/float64(steps)*perEpoch
+			return errors.Join(err, machine.write(c, asJSON, device, struct {
+				Backend string  `json:"backend"`
+				Device  string  `json:"device"`
+				StepMS  float64 `json:"step_ms"`
+				EpochS  float64 `json:"epoch_s"`
+				Steps   int     `json:"steps"`
 				machineRecord
-			}{timing, machine}, fmt.Sprintf("step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS))
+			}{backend, device, step, epoch, steps, machine}, fmt.Sprintf("step %.3f ms, epoch %.2f s", step, epoch)))
 		})
 	}
 	return c
+}
+
+// benchmarker is an experiment that measures its own steps, in more detail.
+type benchmarker interface {
+	Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (hm.Timing, error)
+}
+
+// timed returns the times of steps in seconds, after an epoch of training or its first 2,000 steps. If an epoch is one
+// step, each step starts training anew, since the first may finish it.
+func timed(ctx context.Context, e runs.Experiment, set *dataset.Set, steps int, progress func(float64)) (took []float64, err error) {
+	if e, err = runs.Resolve(e, set, ""); err != nil {
+		return nil, err
+	}
+	at, err := e.Begin(set)
+	if err != nil {
+		return nil, err
+	}
+	perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
+	warm := min(perEpoch, 2000)
+	var learner runs.Learner
+	for done := 0; done < warm+steps; {
+		if learner == nil || perEpoch == 1 {
+			if learner != nil {
+				learner.Close()
+			}
+			if learner, err = e.Learner(set, at); err != nil {
+				return nil, err
+			}
+		}
+		start := time.Now()
+		measured, err := learner.Steps(ctx, 1, func(int) float64 { return e.LearningRate(0, perEpoch) })
+		if err != nil {
+			return nil, errors.Join(err, learner.Close())
+		}
+		if done += len(measured); done > warm {
+			took = append(took, time.Since(start).Seconds())
+		}
+		if progress != nil {
+			progress(float64(done) / float64(warm+steps))
+		}
+	}
+	return took, learner.Close()
 }
 
 // profiled calls work, which prints its measurements. If path is not empty, it writes the CPU

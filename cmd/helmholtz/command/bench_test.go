@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,29 @@ func TestBenchTrainWritesAProfile(t *testing.T) {
 	// A profile is a gzipped message.
 	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "\x1f\x8b") {
 		t.Errorf("the profile holds %.20q (%v)", text, err)
+	}
+}
+
+// Steps of every family are measured, described by flags or by a file.
+func TestBenchTrainServesAllFamilies(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := "family = \"general-boltzmann\"\n[machine]\nhidden = 2\n[dataset]\nname = \"3by3\"\n"
+	if err := os.WriteFile("general.toml", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gray := []string{"--dataset", "miniglyphs", "--binarization", "grey", "--subset", "60", "--validation", "9"}
+	for _, args := range [][]string{
+		append(gray, "ppca", "--components", "2"), append(gray, "factor-analysis", "--factors", "2", "--drop-constant"), append(gray, "ica", "--sources", "2"),
+		{"--config", "general.toml"}, {"--algorithm", "pcd", "--dataset", "3by3", "--layers", "4"}, {"rnn-rbm", "--subset", "100", "--dataset", "voices"},
+	} {
+		var timing struct {
+			Steps  int     `json:"steps"`
+			StepMS float64 `json:"step_ms"`
+		}
+		out := succeed(t, append([]string{"bench", "train", "--steps", "2", "--json"}, args...)...)
+		if err := json.Unmarshal([]byte(out), &timing); err != nil || timing.Steps != 2 || !(timing.StepMS > 0) {
+			t.Errorf("bench train %q printed %s (%v)", args, out, err)
+		}
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// familyFlags are the flags of train that experiments of every family have.
-var familyFlags = []string{"config", "out", "seeds", "workers", "seed", "epochs", "keep", "record-steps", "backend", noWait, tensorBoard}
+// familyFlags are the flags of train and bench train that experiments of every family have.
+var familyFlags = []string{"config", "out", "seeds", "workers", "seed", "epochs", "keep", "record-steps", "backend", noWait, tensorBoard, "steps", "json", "profile"}
 
 func isFamilyFlag(f *pflag.Flag) bool { return slices.Contains(familyFlags, f.Name) }
 
@@ -128,28 +128,27 @@ func upDown(c *cobra.Command, dir string) (runs.Experiment, error) {
 	return x.experiment(c, own)
 }
 
-// trainOtherFamily trains the experiment of --config, which does not belong to the family that the
-// flags describe.
-func trainOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags, seeds int, out string) error {
+// ofOtherFamily returns the experiment of --config, which does not belong to the family that the flags describe, with
+// the settings that they can change, and the name of its family.
+func ofOtherFamily(c *cobra.Command, e runs.Experiment, x *experimentFlags) (runs.Experiment, string, error) {
 	family, err := runs.FamilyOf(e.TOML())
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	if others := namesOf(c.Flags(), isFamilyFlag); len(others) > 0 {
 		remedy := "write them into the file"
 		if runs.NewDraft(family) != nil {
-			remedy = "give the flags of helmholtz train " + family
+			remedy = fmt.Sprintf("give the flags of %s %s", c.CommandPath(), family)
 		}
-		return misuse(c, "%s is an experiment of the family %s, and these flags do not change its settings: %s, and omit %s (--%s can be given)",
-			x.config, family, remedy, strings.Join(others, ", "), strings.Join(familyFlags[1:], ", --"))
+		can := slices.DeleteFunc(slices.Clone(familyFlags[1:]), func(name string) bool { return c.Flags().Lookup(name) == nil })
+		return nil, "", misuse(c, "%s is an experiment of the family %s, and these flags do not change its settings: %s, and omit %s (--%s can be given)",
+			x.config, family, remedy, strings.Join(others, ", "), strings.Join(can, ", --"))
 	}
 	h := e.Header()
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	trainingFlags(own, &h.Epochs, &h.Patience, &h.RecordSteps, &h.Seed, &h.Keep)
-	if err := handOn(c, givenFlags(c.Flags()), own); err != nil {
-		return err
-	}
-	return train(c, e.WithHeader(h), seeds, orUsual(out, e, family))
+	err = handOn(c, givenFlags(c.Flags()), own)
+	return e.WithHeader(h), family, err
 }
 
 // orUsual returns the directory that --out names or, if it is empty, the default directory for the

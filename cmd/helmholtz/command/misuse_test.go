@@ -54,7 +54,8 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --resume nowhere":                                        "nowhere is not the directory of a run",
 		"train --resume nowhere --epochs 2":                             "nowhere is not the directory of a run",
 		"new x.toml --algorithm pcd":                                    "--algorithm pcd trains a Boltzmann machine, and helmholtz new is for Helmholtz machines: use helmholtz train, or one of ws",
-		"bench train --algorithm pcd":                                   "and helmholtz bench train is for Helmholtz machines: use helmholtz train, or one of ws",
+		"bench train --algorithm pcd --belief":                          "unknown flag: --belief",
+		"bench train ppca --batch 60":                                   "unknown flag: --batch",
 		"train --algorithm nope":                                        "use one of ws, ",
 		"bench train --keep 1":                                          "unknown flag: --keep",
 		"bench train --patience 1":                                      "unknown flag: --patience",
@@ -66,12 +67,12 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"reproduce lst":                                                 `(did you mean "list"?)`,
 		"inpaint testdata/runs/v3/labels/whole --mask lft":              `mask "lft" (did you mean "left"?)`,
 		"inpaint testdata/runs/v3/labels/whole --mask LEFT":             `mask "LEFT" (did you mean "left"?)`,
-		"data show":                                                     "name one data set or file, got 0 arguments",
-		"pretrained add x":                                              "name the directory of a run, and the new machine, got 1 argument\n",
-		"train --help nws":                                              "--help nws: write --help all for all flags",
-		"help trian":                                                    `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
-		"completion bas":                                                `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
-		"version foo":                                                   `helmholtz version takes no arguments: omit "foo"` + "\n",
+		"data show":        "name one data set or file, got 0 arguments",
+		"pretrained add x": "name the directory of a run, and the new machine, got 1 argument\n",
+		"train --help nws": "--help nws: write --help all for all flags",
+		"help trian":       `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
+		"completion bas":   `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
+		"version foo":      `helmholtz version takes no arguments: omit "foo"` + "\n",
 	} {
 		code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...)
 		if code == 0 || !strings.Contains(err, says) || strings.Contains(err, "strconv") {

@@ -130,34 +130,14 @@ a best epoch; --validation 0 trains on all rows.`,
 			}
 			return train(c, e, seeds, orUsual(out, e, "up-down"))
 		}
-		var file runs.Experiment
-		if flags.config != "" {
-			var err error
-			if file, err = runs.ReadExperiment(flags.config); err != nil {
-				return misuse(c, "%w", err)
-			}
-		}
-		if ofBoltzmann.describe(c, file, flags.values.Method.Preset) {
-			e, err := ofBoltzmann.experiment(c, flags.config, file)
-			if err != nil {
-				return err
-			}
-			return ofBoltzmann.train(c, e, seeds, orUsual(out, e, e.Method.Algorithm.String()))
-		}
-		if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
-			return misuse(c, "%s: only Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have it; omit it, or choose one of these algorithms", strings.Join(own, ", "))
-		}
-		if file != nil && ofBoltzmann.describes(file) { // a file that flags could describe with its own algorithm
-			return misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: omit one of them", flags.config, file, flags.values.Method.Preset)
-		}
-		if file != nil && !runs.SameFamily(file, flags.values) {
-			return trainOtherFamily(c, file, flags, seeds, out)
-		}
-		e, err := flags.experiment(c)
+		e, method, err := described(c, flags, ofBoltzmann)
 		if err != nil {
 			return err
 		}
-		return train(c, e, seeds, orUsual(out, e, e.Method.Preset))
+		if ofBoltzmann.describes(e) {
+			return ofBoltzmann.train(c, ofBoltzmann.values, seeds, orUsual(out, e, method))
+		}
+		return train(c, e, seeds, orUsual(out, e, method))
 	}
 	for _, family := range runs.Families() {
 		if runs.NewDraft(family) != nil {
@@ -165,6 +145,31 @@ a best epoch; --validation 0 trains on all rows.`,
 		}
 	}
 	return c
+}
+
+// described returns the experiment that the flags and the file of --config describe, and the name of its method.
+func described(c *cobra.Command, flags *experimentFlags, ofBoltzmann *boltzmannFlags) (e runs.Experiment, method string, err error) {
+	var file runs.Experiment
+	if flags.config != "" {
+		if file, err = runs.ReadExperiment(flags.config); err != nil {
+			return nil, "", misuse(c, "%w", err)
+		}
+	}
+	if ofBoltzmann.describe(c, file, flags.values.Method.Preset) {
+		e, err := ofBoltzmann.experiment(c, flags.config, file)
+		return e, e.Method.Algorithm.String(), err
+	}
+	if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
+		return nil, "", misuse(c, "%s: only Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have it; omit it, or choose one of these algorithms", strings.Join(own, ", "))
+	}
+	if file != nil && ofBoltzmann.describes(file) { // a file that flags could describe with its own algorithm
+		return nil, "", misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: omit one of them", flags.config, file, flags.values.Method.Preset)
+	}
+	if file != nil && !runs.SameFamily(file, flags.values) {
+		return ofOtherFamily(c, file, flags)
+	}
+	of, err := flags.experiment(c)
+	return of, of.Method.Preset, err
 }
 
 // resumed returns the experiment of the run in a directory, and 0. If the directory has several
@@ -225,9 +230,6 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if seeds == 0 && c.Flags().Changed("workers") {
 		return misuse(c, "--workers has no effect without --seeds: omit it")
 	}
-	if _, shares := e.(runs.Sharer); !shares && c.Flags().Lookup("backend").Value.String() == "cuda" {
-		return misuse(c, "--backend cuda: only Helmholtz machines compute on a GPU: omit --backend")
-	}
 	if err := refuseFile(c, dir); err != nil {
 		return err
 	}
@@ -238,7 +240,7 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if err := awaitFree(c.Context(), c, dir); err != nil {
 		return err
 	}
-	set, err := openChecked(c, e, home)
+	set, err := openTrained(c, e, home)
 	if err != nil {
 		return err
 	}
@@ -310,6 +312,14 @@ func awaitFree(ctx context.Context, c *cobra.Command, dir string) error {
 		}
 	}
 	return nil
+}
+
+// openTrained is like openChecked, for training on the device that --backend names.
+func openTrained(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
+	if _, shares := e.(runs.Sharer); !shares && c.Flags().Lookup("backend").Value.String() == "cuda" {
+		return nil, misuse(c, "--backend cuda: only Helmholtz machines compute on a GPU: omit --backend")
+	}
+	return openChecked(c, e, dir)
 }
 
 // openChecked opens the data of an experiment, which may be stored with its run in a directory, and
