@@ -245,7 +245,7 @@ func (t *table) isMissing(field string, v float64, is bool) bool {
 		return is && math.IsNaN(v)
 	}
 	code, coded := t.numberIn(t.code)
-	return coded && v == code
+	return coded && t.rules.areSame(v, code)
 }
 
 // numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if t.commas is set.

@@ -14,6 +14,7 @@ type rows struct {
 	values  []uint8   // grey values, or bytes of a file
 	packed  []uint8   // values that are all 0 or 1, one bit each, laid out like Split.Bits
 	numbers []float64 // numbers of a file, until scale turns them into values or reals
+	kind    string    // the type of the numbers of a file, named as in npy.Numbers, pictureKind or tableKind; "" for others
 	reals   []float32 // real numbers
 	labels  []uint8
 	weights []float64

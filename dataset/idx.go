@@ -54,7 +54,7 @@ func readIDX(r io.Reader) (a tensor, err error) {
 		}
 		a.size = append(a.size, n)
 	}
-	got, err := a.read(r, 4+len(sizes), of, binary.BigEndian)
+	got, err := a.read(r, 4+len(sizes), idxTypes[magic[2]], binary.BigEndian)
 	if err != nil {
 		return tensor{}, fmt.Errorf("IDX file: %w", err)
 	}

@@ -30,8 +30,11 @@ const (
 // matlabTypes maps types of elements to types of numbers.
 var matlabTypes = map[uint32]string{1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 
-// Arrays with classes in this range hold numbers.
+// Arrays with classes in this range hold numbers. An element may hold them in a smaller type than their class has.
 const firstNumeric, lastNumeric = 6, 15
+
+// matlabClasses has the types of the numbers of these classes.
+var matlabClasses = [...]string{"f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"}
 
 // readMatlab returns the arrays of numbers in a MATLAB file, or only the array that pick names. It skips cells,
 // structures and text.
@@ -165,12 +168,15 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	if small != nil {
 		values = bytes.NewReader(small)
 	}
-	got, err := a.read(values, 0, of, order)
+	got, err := a.read(values, 0, matlabTypes[kind], order)
 	if err != nil {
 		return a, false, fmt.Errorf("array %s: %w", a.name, err)
 	}
 	if got != of.Width*product(a.size) {
 		return a, false, fmt.Errorf("array %s has %d bytes of numbers, but its size %v needs %d: save it again with save -v7", a.name, got, a.size, of.Width*product(a.size))
+	}
+	if a.kind = matlabClasses[class-firstNumeric]; a.truth {
+		a.kind = "b1"
 	}
 	if a.truth && a.bytes == nil {
 		return a, false, matlabError(io.ErrUnexpectedEOF)
@@ -202,7 +208,7 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 		switch {
 		case h == w && n != w:
 			lastFirst := []int{n, h * w} // of the transposed array, which has its last dimension first
-			turned := tensor{name: a.name, size: []int{n, h, w}, truth: a.truth, bytes: npy.ByRows(a.bytes, lastFirst), numbers: npy.ByRows(a.numbers, lastFirst)}
+			turned := tensor{name: a.name, kind: a.kind, size: []int{n, h, w}, truth: a.truth, bytes: npy.ByRows(a.bytes, lastFirst), numbers: npy.ByRows(a.numbers, lastFirst)}
 			arrays[i] = turned
 		case w != n:
 			return source{}, fmt.Errorf("array %s has size %v: images that are not square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)

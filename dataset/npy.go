@@ -34,7 +34,7 @@ func readNPY(r io.Reader) (tensor, error) {
 	if header.Descr.Fortran {
 		in = struct{ io.Reader }{r} // hides the type *input, so that read does not pack the rows
 	}
-	got, err := a.read(in, length, of, npy.Order(header.Descr.Type))
+	got, err := a.read(in, length, kind, npy.Order(header.Descr.Type))
 	if err == nil {
 		err = npyLength(header, got, of.Width*product(a.size))
 	}

@@ -39,9 +39,6 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
 	_, taken := find(s.Name)
 	err, misshapen := s.check(), shape.Check()
-	if err == nil {
-		err = s.checkCode()
-	}
 	switch {
 	case s.Name == "":
 		return nil, errors.New("rows without a name: give them one that no set of the program has")
@@ -173,7 +170,6 @@ func (s Spec) loadWith(columns []Column, other bool) (source, error) {
 		if data.train, data.test, err = t.coded(s, columns); err != nil {
 			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
 		}
-		s.Missing = "" // the table has refused missing values
 	} else if s.Columns != "" {
 		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
 	}
@@ -247,6 +243,7 @@ func (s *Set) otherScale(path string, err error) error {
 // finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values, and
 // sequences of several numbers of steps unless anyLength is true.
 func (s Spec) finish(data *source, anyLength bool) error {
+	code, coded := s.code()
 	for _, of := range []struct {
 		rows         *rows
 		file, labels string
@@ -256,12 +253,19 @@ func (s Spec) finish(data *source, anyLength bool) error {
 				return err
 			}
 		}
-		if err := shift(of.rows.labels, s.FirstLabel); err != nil {
+		err := error(nil)
+		if i := slices.IndexFunc(of.rows.labels, func(label uint8) bool { return label != Unlabeled && float64(label) == code }); coded && i >= 0 && (of.labels != "" || npy.Numbers[of.rows.kind].Width > 0) {
+			err = fmt.Errorf("row %d has the class %v, which is the code for a missing value (--missing): give -1 to a row without a class", i+1, code)
+		}
+		if err := cmp.Or(err, shift(of.rows.labels, s.FirstLabel)); err != nil {
 			return fmt.Errorf("%s: %w", cmp.Or(of.labels, of.file), err)
 		}
 	}
+	if coded && math.IsNaN(npy.Nearest(data.train.kind, code)) {
+		return fmt.Errorf("%s: missing = %q, but its numbers have type %s, which cannot have this value: give the code that the file has, or omit missing (--missing)", s.Name, s.Missing, data.train.kind)
+	}
 	if s.WeightFile != "" {
-		if err := data.readWeights(s.WeightFile); err != nil {
+		if err := data.readWeights(s); err != nil {
 			return fmt.Errorf("weight_file = %q: %w", s.WeightFile, err)
 		}
 	}
@@ -293,17 +297,12 @@ func (s Spec) finish(data *source, anyLength bool) error {
 			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
 		}
 	}
-	if slices.ContainsFunc(parts, func(part *rows) bool { return !part.scaled }) {
-		if err := s.checkCode(); err != nil {
-			return err
-		}
-	}
 	for _, part := range parts {
 		path := s.Name
 		if part == &data.test {
 			path = cmp.Or(s.Test, s.Name)
 		}
-		if err := part.checkMissing(s.Missing, true); err != nil {
+		if err := part.checkMissing(s, true); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		if err := part.checkKeys(data.train.keys); err != nil {
@@ -317,14 +316,6 @@ func (s Spec) finish(data *source, anyLength bool) error {
 		if data.train.bits && part.gray() || part.bits && data.train.gray() {
 			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
 		}
-	}
-	return nil
-}
-
-// checkCode refuses a code for missing values in numbers that is not a number.
-func (s Spec) checkCode() error {
-	if _, err := strconv.ParseFloat(s.Missing, 64); s.Missing != "" && err != nil {
-		return fmt.Errorf("data set %s: missing = %q is not a number, but the rows are numbers without text: give one number, such as -999 (--missing)", s.Name, s.Missing)
 	}
 	return nil
 }
@@ -345,11 +336,11 @@ func (r *rows) classify(classes []string) error {
 	return nil
 }
 
-// readWeights reads the weights of the training rows from a file.
-func (data *source) readWeights(path string) error {
-	weights, is := readVector(path)
+// readWeights reads the weights of the training rows from the file that the Spec names.
+func (data *source) readWeights(s Spec) error {
+	weights, is := readVector(s.WeightFile)
 	if !is {
-		of, err := Spec{Name: path, Binarization: Real}.loadOwn()
+		of, err := Spec{Name: s.WeightFile, Binarization: Real}.loadOwn()
 		if err != nil {
 			return err
 		}
@@ -361,11 +352,14 @@ func (data *source) readWeights(path string) error {
 		}
 	}
 	rows := data.train.count()
+	code, coded := s.code()
 	switch {
 	case data.validation.count() > 0:
 		return errors.New("weights for a file that has its own validation rows: join them with the training rows, or leave weight_file empty")
 	case len(weights) != rows:
 		return fmt.Errorf("%s for %s; give one per row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
+	case coded && slices.ContainsFunc(weights, func(w float64) bool { return s.rules().areSame(w, code) }):
+		return fmt.Errorf("a weight is %v, the code for a missing value (--missing): to leave a row out, give it the weight 0", code)
 	case slices.ContainsFunc(weights, func(w float64) bool { return !(0 <= w && w <= math.MaxFloat32) }):
 		return errors.New("a weight is below 0 or not finite: to leave a row out, give it the weight 0")
 	}
@@ -485,7 +479,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		if err != nil {
 			return source{}, nil, err
 		}
-		t = &table{code: s.Missing, kinds: kinds}
+		t = &table{code: s.Missing, rules: s.rules(), kinds: kinds}
 	}
 	t.train = t.rows
 	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })

@@ -144,7 +144,7 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 		if r.shape = cmp.Or(r.shape, picture.shape); picture.shape != r.shape {
 			return fmt.Errorf("%s has %v pixels, but others have %v: bring all pictures to one size", path, picture.shape, r.shape)
 		}
-		r.values, r.scaled = append(r.values, picture.values...), true
+		r.values, r.scaled, r.kind = append(r.values, picture.values...), true, pictureKind
 	}
 	return checkRoom(int64(r.count()), int64(len(r.values)), bytesEach)
 }

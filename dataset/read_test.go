@@ -61,7 +61,7 @@ func readRows(r io.Reader) (rows, error) {
 		return rows{}, err
 	}
 	data := &of.train
-	return *data, cmp.Or(data.checkMissing("", true), Spec{}.scale(data))
+	return *data, cmp.Or(data.checkMissing(Spec{}, true), Spec{}.scale(data))
 }
 
 func TestReadersAgreeOnTheSameRows(t *testing.T) {

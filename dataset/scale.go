@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
 
 // scale turns the numbers of files into grey values. All files must use the same scale: grey levels from 0 to 255
@@ -50,6 +52,9 @@ func (s Spec) scale(parts ...*rows) error {
 	return nil
 }
 
+// pictureKind and tableKind are kinds of rows that are no array.
+const pictureKind, tableKind = "picture", "table"
+
 // named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
 // and pixel1.
 func (r *rows) named() (columns []string) {
@@ -79,7 +84,7 @@ func (r *rows) named() (columns []string) {
 
 // scaleRows scales the rows that a program passes in.
 func (s Spec) scaleRows(part *rows) error {
-	if err := part.checkMissing(s.Missing, false); err != nil {
+	if err := part.checkMissing(s, false); err != nil {
 		return err
 	}
 	if s.Binarization == Real || s.Largest != 0 {
@@ -113,22 +118,67 @@ func spinsToBits(parts ...*rows) {
 	}
 }
 
-// checkMissing refuses missing numbers: NaN and, if code is a number, this number. It also refuses infinite numbers.
+// code returns the code for a missing value as a number, and reports whether the Spec has one that is not NaN. By
+// FirstRules, it is a code only in the numbers of rows: see codeOf.
+func (s Spec) code() (code float64, is bool) {
+	code, err := strconv.ParseFloat(s.Missing, 64)
+	return code, err == nil && !math.IsNaN(code) && s.rules() != FirstRules
+}
+
+// codeOf returns the code for a missing value as the numbers of the rows have it, or NaN if none of them can have it. It
+// refuses a code that is not a number, and a code in pictures and in steps that list keys.
+func (s Spec) codeOf(r *rows) (float64, error) {
+	code, err := strconv.ParseFloat(s.Missing, 64)
+	switch old := s.rules() == FirstRules; {
+	case s.Missing == "" || r.kind == tableKind || old && r.scaled:
+		return math.NaN(), nil // a table has refused missing values
+	case r.kind == pictureKind || r.keys != nil:
+		return code, fmt.Errorf("missing = %q, but pictures, and steps that list keys, have no missing values: omit missing (--missing)", s.Missing)
+	case err != nil && r.kind == "" && r.scaled:
+		return math.NaN(), nil // text that has only 0 and 1
+	case err != nil:
+		return code, fmt.Errorf("missing = %q is not a number, but the rows are numbers without text: give one number, such as -999 (--missing)", s.Missing)
+	case old:
+		return code, nil
+	}
+	return npy.Nearest(r.kind, code), nil
+}
+
+// areSame reports whether a number of a file is the code for a missing value, perhaps rounded to float32. A whole number
+// is not rounded.
+func (of Rules) areSame(v, code float64) bool {
+	return v == code || of != FirstRules && code != math.Trunc(code) && float32(v) == float32(code)
+}
+
+// checkMissing refuses missing numbers: NaN and the code that the Spec gives. It also refuses infinite numbers.
 // fromFile reports whether the rows are an array of a file.
-func (r *rows) checkMissing(code string, fromFile bool) error {
-	missing, err := strconv.ParseFloat(code, 64)
-	coded := err == nil && !r.scaled
+func (r *rows) checkMissing(s Spec, fromFile bool) error {
+	code, err := s.codeOf(r)
+	if err != nil {
+		return err
+	}
+	rules, units := s.rules(), r.shape.Units()
 	for k, v := range r.numbers {
-		if math.IsNaN(v) || coded && v == missing {
+		if rules != FirstRules && r.lengths != nil && k%units >= r.lengths[k/units]*r.shape.Width {
+			continue // after the last step
+		}
+		if math.IsNaN(v) || rules.areSame(v, code) {
 			return r.absent(k, v, fromFile)
 		}
 		if math.IsInf(v, 0) {
 			return fmt.Errorf("%s: %v is not finite: correct it, or leave out its row", r.place(k), v)
 		}
 	}
-	for k, v := range r.values {
-		if coded && float64(v) == missing {
-			return r.absent(k, float64(v), fromFile)
+	if math.IsNaN(code) {
+		return nil
+	}
+	for k := range r.values {
+		v := float64(r.values[k])
+		if r.scaled {
+			v /= 255
+		}
+		if v == code {
+			return r.absent(k, v, fromFile)
 		}
 	}
 	return nil

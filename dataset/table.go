@@ -77,7 +77,8 @@ const maxValues = 255
 
 // table holds the fields of one or two files, as text or numbers: the training rows, then the test rows.
 type table struct {
-	code      string           // stands for a missing value
+	code      string // stands for a missing value
+	rules     Rules
 	kinds     map[string]given // the kinds that the Spec sets, by the names of columns
 	commas    bool             // whether fields may have decimal commas
 	separator rune             // separates the fields of a text file
@@ -664,7 +665,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if len(units) == 0 {
 		return train, test, errors.New("the table has no column that is neither skipped nor a label")
 	}
-	data.shape, data.columns = Shape{1, len(units)}, columns
+	data.shape, data.columns, data.kind = Shape{1, len(units)}, columns, tableKind
 	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Values != nil }) {
 		data.columns = nil
 		for _, c := range columns {
@@ -677,7 +678,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			numbers = append(numbers, of[r])
 		}
 	}
-	train, test = data, rows{shape: data.shape, columns: data.columns, marks: data.marks}
+	train, test = data, rows{shape: data.shape, columns: data.columns, kind: data.kind, marks: data.marks}
 	cut := t.train * len(units)
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if len(test.numbers) == 0 {

@@ -15,6 +15,7 @@ import (
 // tensor holds an array of numbers from a file, in C order.
 type tensor struct {
 	name    string // its name in a file of several arrays
+	kind    string // the type of its numbers, named as in npy.Numbers
 	size    []int
 	bytes   []uint8   // unsigned bytes, or truth values as 0 and 1
 	truth   bool      // whether the bytes are truth values
@@ -87,7 +88,7 @@ func (a tensor) rows() (rows, error) {
 	default:
 		return rows{}, fmt.Errorf("the array has shape %v; rows × units or rows × height × width is needed", a.size)
 	}
-	read := rows{shape: shape, values: a.bytes, packed: a.packed, numbers: a.numbers, scaled: a.truth, bits: a.packed != nil && !a.truth}
+	read := rows{shape: shape, kind: a.kind, values: a.bytes, packed: a.packed, numbers: a.numbers, scaled: a.truth, bits: a.packed != nil && !a.truth}
 	if a.truth {
 		for i, v := range read.values {
 			read.values[i] = 255 * v
@@ -134,9 +135,11 @@ func (a tensor) labels() (rows, error) {
 	return data, checkSigns(data.labels, minus)
 }
 
-// read reads the values of an array of numbers after a header of the given length. Truth values become 0 and 1.
-// It returns the number of bytes read, plus one if the file continues.
-func (a *tensor) read(r io.Reader, header int, n npy.Number, order binary.ByteOrder) (bytes int, err error) {
+// read reads the values of an array of numbers of a kind after a header of the given length. Truth values become 0
+// and 1. It returns the number of bytes read, plus one if the file continues.
+func (a *tensor) read(r io.Reader, header int, kind string, order binary.ByteOrder) (bytes int, err error) {
+	n := npy.Numbers[kind]
+	a.kind = kind
 	if n.Value == nil {
 		if a.packed = packFile(r, header, a.size); a.packed != nil {
 			return product(a.size), nil

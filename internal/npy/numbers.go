@@ -28,6 +28,31 @@ var Numbers = map[string]Number{
 	"f8": {8, func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }},
 }
 
+// Nearest returns the number of a type, named as in Numbers, to which a conversion rounds x, or NaN if the type has only
+// whole numbers and x is not one of them. Other names stand for types that have any x.
+func Nearest(kind string, x float64) float64 {
+	low, high, bits := 0.0, 1.0, 8*Numbers[kind].Width
+	switch kind {
+	case "f2":
+		_, exponent := math.Frexp(x)
+		unit := math.Ldexp(1, max(exponent-11, -24))
+		return math.RoundToEven(x/unit) * unit
+	case "f4":
+		return float64(float32(x))
+	case "b1":
+	case "u1", "u2", "u4", "u8":
+		high = math.Ldexp(1, bits) - 1
+	case "i1", "i2", "i4", "i8":
+		low, high = -math.Ldexp(1, bits-1), math.Ldexp(1, bits-1)-1
+	default:
+		return x
+	}
+	if x != math.Trunc(x) || x < low || x > high {
+		return math.NaN()
+	}
+	return x
+}
+
 // half decodes a number in half precision (IEEE 754 binary16): a sign, 5 bits of exponent and 10 of fraction.
 func half(bits uint16) float64 {
 	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)/1024

@@ -1,0 +1,102 @@
+package dataset
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/npy"
+)
+
+// array returns an NPY file of numbers, rounded to a type.
+func array(t *testing.T, kind, size string, numbers ...float64) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, v := range numbers {
+		var of any = v
+		switch kind {
+		case "f2":
+			_, exponent := math.Frexp(v)
+			bits := uint16(0)
+			if v != 0 {
+				bits = uint16(exponent+14)<<10 + uint16(math.Ldexp(math.Abs(npy.Nearest("f2", v)), 11-exponent)) - 1<<10
+			}
+			if v < 0 {
+				bits |= 1 << 15
+			}
+			of = bits
+		case "f4":
+			of = float32(v)
+		case "i8":
+			of = int64(v)
+		case "u1":
+			of = uint8(v)
+		case "b1":
+			of = v != 0
+		}
+		if err := binary.Write(&b, binary.LittleEndian, of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(npyFile("{'descr': '<"+kind+"', 'fortran_order': False, 'shape': "+size+", }", b.Bytes()))
+}
+
+// A code for missing values is found in the precision in which the numbers are stored.
+func TestCodesAreFoundInEveryType(t *testing.T) {
+	for name, rows := range map[string]string{
+		"half.npy": array(t, "f2", "(2, 2)", 1.5, 2, -999.9, 3), "single.npy": array(t, "f4", "(2, 2)", 1.5, 2, -999.9, 3), "double.npy": array(t, "f8", "(2, 2)", 1.5, 2, -999.9, 3),
+		"widened.npy": array(t, "f8", "(2, 2)", 1.5, 2, float64(float32(-999.9)), 3), "savetxt.txt": "1.5 2\n-9.999000244140625000e+02 3\n", "digits.csv": "a,b\n1.5,2\n-999.90002,3\n",
+		"zeros.csv": "a,b\n1.5,2\n-999.900,3\n", "exponent.csv": "a,b\n1.5,2\n-9.999e2,3\n", "comma.csv": "a;b\n1,5;2\n-999,9;3\n",
+		"steps.json": `{"train": [[[1.5, 2]], [[-999.9, 3]]]}`,
+	} {
+		_, err := Spec{Name: written(t, name, rows), Missing: "-999.9", Binarization: Real}.Open()
+		wantError(t, err, name, "a missing value")
+	}
+	for code, rows := range map[string]string{
+		"9007199254740992": array(t, "i8", "(2, 1)", 1, 1<<53), "-9223372036854775808": array(t, "i8", "(2, 1)", 1, math.MinInt64),
+		"99999999": array(t, "f8", "(2, 1)", 1, 1e8), "0": `{"train": [[[1, 2], [3, 4]], [[3, 1]]]}`, // a whole number is not rounded, and there are no steps after the last
+	} {
+		_, err := Spec{Name: written(t, "rows", rows), Missing: code, Binarization: Real, Validation: new(0)}.Open()
+		if code == "99999999" || code == "0" {
+			if err != nil {
+				t.Errorf("%s: %v", code, err)
+			}
+		} else if err == nil {
+			t.Errorf("%s: no error", code)
+		}
+	}
+}
+
+// A code that no number of a file can be is refused, and so is a code in labels and weights.
+func TestCodesThatCannotBe(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"a.png", "b.png"} {
+		own(t, folder, name, string(pngOf(image.NewGray(image.Rect(0, 0, 2, 1)))))
+	}
+	bits := "0 1\n1 0\n1 1\n"
+	for says, spec := range map[string]Spec{
+		`missing = "-1", but its numbers have type u1`:             {Name: written(t, "bytes.npy", array(t, "u1", "(3, 2)", 0, 1, 255, 0, 1, 1)), Missing: "-1", Binarization: Gray},
+		`missing = "2", but its numbers have type b1`:              {Name: written(t, "truth.npy", array(t, "b1", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: "2"},
+		`missing = "-999.9", but its numbers have type i8`:         {Name: written(t, "whole.npy", array(t, "i8", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: "-999.9"},
+		"row 1, value 2 of the row: a missing value (1)":           {Name: written(t, "truth.npy", array(t, "b1", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: "1"},
+		"row 1, value 1 of the row: a missing value (0)":           {Name: written(t, "bits.txt", bits), Missing: "0"},
+		`missing = "255", but pictures, and steps that list keys`:  {Name: folder, Missing: "255"},
+		`missing = "60", but pictures, and steps that list keys`:   {Name: written(t, "keys.json", `{"keys": [60, 62], "train": [[[60], []], [[61]]]}`), Missing: "60"},
+		"row 2 has the class 9, which is the code":                 {Name: written(t, "rows.txt", bits), LabelFile: written(t, "labels.txt", "0\n9\n1\n"), Missing: "9"},
+		"row 3 has the class 7, which is the code":                 {Name: archiveOf(t, map[string]string{"x": array(t, "f4", "(3, 2)", 0, 1, 0, 1, 1, 0), "y": array(t, "i8", "(3,)", 0, 1, 7)}), Missing: "7"},
+		"a weight is 99, the code for a missing value (--missing)": {Name: written(t, "rows.txt", bits), WeightFile: written(t, "weights.npy", array(t, "f4", "(3,)", 1, 99, 2)), Missing: "99"},
+	} {
+		_, err := spec.Open()
+		wantError(t, err, says)
+		spec.Rules = FirstRules
+		if _, err := spec.Open(); err != nil {
+			t.Errorf("by the first rules: %v", err)
+		}
+	}
+	// Another file may have another type, and text may lack a code.
+	opened(t, Spec{Name: written(t, "rows.npy", array(t, "f4", "(3, 1)", 0, 1, 0)), Test: written(t, "test.npy", array(t, "u1", "(2, 1)", 0, 1)), Missing: "-1"})
+	opened(t, Spec{Name: written(t, "bits.txt", strings.Repeat(bits, 5)), Missing: "?"})
+}
