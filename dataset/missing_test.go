@@ -55,6 +55,8 @@ func TestCodesAreFoundInEveryType(t *testing.T) {
 		_, err := Spec{Name: written(t, name, rows), Missing: "-999.9", Binarization: Real}.Open()
 		wantError(t, err, name, "a missing value")
 	}
+	_, err := Spec{Name: written(t, "rows.csv", "a,b\n1.5,2\n-999.90002,3\n"), Missing: "-999.9"}.Open()
+	wantError(t, err, `na_values=["-999.9", "-999.90002"]`)
 	for code, rows := range map[string]string{
 		"9007199254740992": array(t, "i8", "(2, 1)", 1, 1<<53), "-9223372036854775808": array(t, "i8", "(2, 1)", 1, math.MinInt64),
 		"99999999": array(t, "f8", "(2, 1)", 1, 1e8), "0": `{"train": [[[1, 2], [3, 4]], [[3, 1]]]}`, // a whole number is not rounded, and there are no steps after the last

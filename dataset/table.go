@@ -704,10 +704,15 @@ func (t *table) withoutMissing(column string) string {
 	if t.header == nil {
 		read, write = read+"header=None, ", write+"header=False, "
 	}
-	if i := slices.Index(t.namesOf(), column); t.columns[i].isBlank() {
+	i := slices.Index(t.namesOf(), column)
+	if t.columns[i].isBlank() {
 		return fmt.Sprintf(", or the column, which is empty, with columns = %q (--columns)", column+"=skip")
 	}
-	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%q).dropna().to_csv("rows.csv", %sindex=False)`, read, cmp.Or(t.code, "?"), write)
+	codes := strconv.Quote(cmp.Or(t.code, "?"))
+	if field := t.columns[i].empty; t.code != "" && field != codes && strings.ContainsFunc(field, unicode.IsDigit) { // which pandas may not round
+		codes = fmt.Sprintf("[%s, %s]", codes, field)
+	}
+	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, codes, write)
 	if t.named {
 		line = `pandas.read_parquet(FILE).dropna().to_csv("rows.csv", index=False)`
 	}
