@@ -354,7 +354,7 @@ func FuzzReadArrays(f *testing.F) {
 		fuzz.Bounded(t, 8*len(file), func() {
 			in := inputOf(bytes.NewReader(file))
 			in.at, in.size = bytes.NewReader(file), int64(len(file))
-			data, err = readAny(in, "", false)
+			data, err = Spec{}.readAny(in, "")
 		})
 		if err != nil {
 			return

@@ -471,7 +471,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	var data source
 	if t == nil {
 		var err error
-		data, err = readFile(path, func(r io.Reader) (source, error) { return readAny(r, pick, s.Columns != "") })
+		data, err = readFile(path, func(r io.Reader) (source, error) { return s.readAny(r, pick) })
 		if err == nil || !errors.Is(err, errNotBits) {
 			return data, nil, err
 		}
@@ -518,9 +518,9 @@ func begin(r io.Reader) (b *input, start []byte, err error) {
 }
 
 // readAny detects the format of a file from its first bytes and reads it. pick names an array in the file. For
-// text with values other than 0 and 1, for all text if table is true, and for registered formats of tables, readAny
-// returns errNotBits, so that the caller reads a table.
-func readAny(r io.Reader, pick string, table bool) (source, error) {
+// text with values other than 0 and 1, for all text if the Spec has columns, and for registered formats of tables,
+// readAny returns errNotBits, so that the caller reads a table.
+func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 	b, start, err := begin(r)
 	if err != nil {
 		return source{}, err
@@ -548,7 +548,7 @@ func readAny(r io.Reader, pick string, table bool) (source, error) {
 		return source{}, err
 	}
 	if start[0] == '{' {
-		return readSequences(b, nil)
+		return s.readSequences(b, nil)
 	}
 	var read rows
 	switch {
@@ -556,7 +556,7 @@ func readAny(r io.Reader, pick string, table bool) (source, error) {
 		read, err = asRows(readNPY(b))
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		read, err = asRows(readIDX(b))
-	case strings.IndexByte("01 \t\r\n", start[0]) >= 0 && !table:
+	case strings.IndexByte("01 \t\r\n", start[0]) >= 0 && s.Columns == "":
 		read, err = readText(b)
 	case isText(start):
 		err = errNotBits

@@ -56,7 +56,7 @@ const small = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }"
 
 // readRows reads rows on the scale that they are on without settings.
 func readRows(r io.Reader) (rows, error) {
-	of, err := readAny(r, "", false)
+	of, err := Spec{}.readAny(r, "")
 	if err != nil {
 		return rows{}, err
 	}

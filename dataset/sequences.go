@@ -12,6 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/plainjson"
 )
 
 // Sequence returns the steps of row i of a set of sequences, one slice of Shape.Width values per step.
@@ -94,12 +95,12 @@ var piano = []int{21, 108}
 
 // readPianoRolls reads a file of published piano rolls, whose steps list keys of a piano.
 func readPianoRolls(c collection) (source, error) {
-	return readPart(c, 0, func(r io.Reader) (source, error) { return readSequences(r, piano) })
+	return readPart(c, 0, func(r io.Reader) (source, error) { return Spec{}.readSequences(r, piano) })
 }
 
 func readMotion(c collection) (source, error) {
 	return readPart(c, 0, func(r io.Reader) (source, error) {
-		data, err := readSequences(r, nil)
+		data, err := Spec{}.readSequences(r, nil)
 		err = cmp.Or(err, data.train.divideBy(0, true), data.test.divideBy(0, true))
 		return data, err
 	})
@@ -121,15 +122,19 @@ func (c collection) synthesized(make func(stream *philox.Stream, steps [][]uint8
 
 // readSequences reads a JSON file of sequences. keys holds the lowest and the highest key for a file that does
 // not give them; it may be nil.
-func readSequences(r io.Reader, keys []int) (data source, err error) {
+func (s Spec) readSequences(r io.Reader, keys []int) (data source, err error) {
 	f := sequenceFile{Keys: keys}
-	d := json.NewDecoder(r)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step; convert a table, for example with pandas.read_json(FILE, lines=True).to_csv("rows.csv", index=False)`, err)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return source{}, err
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return source{}, errors.New("JSON of sequences: the file has more after its object: keep one object")
+	if s.rules() == FirstRules {
+		err = json.Unmarshal(text, &f)
+	} else {
+		err = plainjson.Decode(text, &f)
+	}
+	if err != nil {
+		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step; convert a table, for example with pandas.read_json(FILE, lines=True).to_csv("rows.csv", index=False)`, err)
 	}
 	shape, err := f.shape()
 	if err != nil {

@@ -229,7 +229,7 @@ func TestDamagedSequencesAreRefused(t *testing.T) {
 		`{"keys": [60, 64], "train": [[[60.5]]]}`:     "the key 60.5 is not",
 		`{"keys": [64, 60], "train": [[[60]]]}`:       "keys = [64 60]: give the lowest and the highest key",
 		`{"train": [[["c"]]]}`:                        "JSON of sequences",
-		`{"notes": [[[60]]]}`:                         `unknown field "notes"`,
+		`{"notes": [[[60]]]}`:                         `unknown key "notes"`,
 		`{"train": [[[1]]]} {}`:                       "keep one object",
 		`{"keys": [0, 65535], "train": [` + strings.Repeat(`[[1]],`, 200_000) + `[` + strings.Repeat(`[],`, 1000) + `[]]]}`: "every sequence is stored at the length of the longest, 1001 steps of 65536 units",
 	} {
@@ -246,4 +246,27 @@ func own(t *testing.T, dir, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// JSON that encoding/json reads as something else is refused. Runs that read it by the first rules read it as they did.
+func TestDoubtfulJSON(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"keys": [60, 62], "train": [[[60], null], [[62]]]}`:                   "train[0][1] is null",
+		`{"keys": [0, 2], "train": [[[0], [null]], [[2]]]}`:                     "train[0][1][0] is null",
+		`{"train": [[[1], [null]], [[0]]]}`:                                     "train[0][1][0] is null",
+		`{"train": [[[1], [0]], [[0]]], "valid": null}`:                         "valid is null",
+		`{"train": [[[0]]], "train": [[[1], [0]], [[0]]]}`:                      `the key "train" stands twice`,
+		`{"train": [[[1], [0]], [[0]]], "test": [[[1]]], "Test": [[[0]]]}`:      `unknown key "Test" (did you mean "test"?)`,
+		`{"train": [[[1], [0]], [[0]]], "test": [[[1]]], "te\u0073t": [[[0]]]}`: `the key "test" stands twice`,
+	} {
+		spec := Spec{Name: written(t, "rows.json", text)}
+		_, err := spec.Open()
+		wantError(t, err, says)
+		if _, err := spec.OpenedBefore().Open(); err != nil {
+			t.Errorf("by the first rules: %v", err)
+		}
+	}
+	set := opened(t, Spec{Name: written(t, "rows.json", `{"train": [[[1]], [[0]]]}`)})
+	_, err := set.ReadRows(written(t, "new.json", `{"train": [[[null]]]}`))
+	wantError(t, err, "train[0][0][0] is null")
 }

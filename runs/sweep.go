@@ -96,8 +96,8 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, key := range meta.Undecoded() {
-		if !slices.Contains([]string{"base", "grid", "together"}, key[0]) {
+	for _, key := range meta.Keys() {
+		if !slices.Contains([]string{"seeds", "base", "grid", "together"}, key[0]) {
 			return nil, fmt.Errorf("%s: a sweep has seeds, base, grid and together", key)
 		}
 	}

@@ -120,6 +120,7 @@ func TestSweepsThatAreRefused(t *testing.T) {
 		"too many seeds":  {"seeds = 2", "seeds = 9223372036854775807", "to 10000"},
 		"large seeds":     {"seed = 5", "seed = 9223372036854775807", "seed 9223372036854775808"},
 		"unknown key":     {"seeds = 2", "seds = 2", "seds"},
+		"capital letter":  {"seeds = 2", "seeds = 2\nSeeds = 3", "Seeds: a sweep has"},
 		"two axes of one": {"batch_size = [16, 24]", "learning_rate = [0.1, 0.2]", "varies twice"},
 		"no base":         {"[base]", "[bas]", "bas"},
 		"empty table":     {"[[together]]", "[[together]]\n[[together]]", "no settings: name"},

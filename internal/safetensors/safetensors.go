@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/plainjson"
 )
 
 // maxHeader is the largest accepted length of a header, in bytes, hundreds of times larger than the header of
@@ -268,6 +269,9 @@ func (f *File) readHeader(r io.Reader, size int64) ([]placed, error) {
 			return nil, fmt.Errorf("safetensors: tensor %q: %w", name, err)
 		}
 		entries = append(entries, e)
+	}
+	if err := plainjson.Check(text, false); err != nil { // its depth is known now
+		return nil, fmt.Errorf("safetensors: header: %w", err)
 	}
 	slices.SortFunc(entries, func(a, b placed) int {
 		if a.Offsets != b.Offsets {

@@ -83,6 +83,8 @@ func TestTornFilesAreRefused(t *testing.T) {
 		{"other type", "not F32", file(`{"x":{"dtype":"F16","shape":[2],"data_offsets":[0,4]}}`, 4)},
 		{"shape and bytes disagree", "has 4 bytes", file(`{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 4)},
 		{"negative size", "of shape", file(`{"x":{"dtype":"F32","shape":[-1,-1],"data_offsets":[0,4]}}`, 4)},
+		{"tensor twice", "stands twice", file(`{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"x":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}`, 8)},
+		{"null", "x.shape is null", file(`{"x":{"dtype":"F32","shape":null,"data_offsets":[0,4]}}`, 4)},
 		{"gap", "expected it at 0", file(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}`, 8)},
 		{"end before start", "expected it at 0", file(`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,-4]}}`, 8)},
 	} {

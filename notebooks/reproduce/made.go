@@ -16,6 +16,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/plainjson"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -231,7 +232,7 @@ func (e Entry) read(results string, s Scale) (m Made, err error) {
 	if err != nil {
 		return m, err
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := cmp.Or(json.Unmarshal(text, &m), plainjson.Check(text, true)); err != nil {
 		return m, fmt.Errorf("%s: %w: make the result again", path, err)
 	}
 	return m, nil

@@ -1,6 +1,11 @@
 package reproduce
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 func TestNumbersAreJudged(t *testing.T) {
 	tolerance := 0.5
@@ -64,5 +69,16 @@ func TestVerdictsCountTheErrorOfTheNumber(t *testing.T) {
 		if got := (Number{Measure: c.measure, Tolerance: &tolerance}).judge(v); got != c.want {
 			t.Errorf("%s of %+v: %s, want %s", c.measure, c, got, c.want)
 		}
+	}
+}
+
+// A result in which a key stands twice is refused, since it has two values.
+func TestResultsWithTwoValuesAreRefused(t *testing.T) {
+	e, dir := Entry{Result: Result{ID: "one"}}, t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, e.madeFile(Laptop)), []byte(`{"id": "one", "beyond": ["a"], "beyond": ["b"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.read(dir, Laptop); err == nil || !strings.Contains(err.Error(), `the key "beyond" stands twice`) {
+		t.Errorf("error %v", err)
 	}
 }

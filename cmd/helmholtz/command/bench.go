@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/plainjson"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -51,7 +53,7 @@ func newBenchTrain() *cobra.Command {
 		flags = newExperimentFlags(f)
 		ofBoltzmann = newBoltzmannFlags(f)
 	}, func(c *cobra.Command) (runs.Experiment, error) {
-		e, _, err := described(c, flags, ofBoltzmann)
+		e, _, err := fromFlags(c, flags, ofBoltzmann)
 		return e, err
 	})
 	c.Short = "Measure how long training steps take"
@@ -285,7 +287,8 @@ func growthOf(path string) (*plotting.Figure, error) {
 			Label, Program string
 			X, US          float64
 		}
-		if err := d.Decode(&at); err != nil {
+		var line json.RawMessage
+		if err := cmp.Or(d.Decode(&line), plainjson.Check(line, false), json.Unmarshal(line, &at)); err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(curves, func(m plotting.Measured) bool { return m.Name == at.Program })

@@ -85,4 +85,10 @@ func TestBenchGrowthDrawsMeasurements(t *testing.T) {
 	if code, _, errOut := helmholtz(t, t.Context(), "bench", "growth", file, "--out", out); code != exitFailed || !strings.Contains(errOut, "width.jsonl: invalid character") {
 		t.Errorf("bench growth of text ended with %d and said %q", code, errOut)
 	}
+	if err := os.WriteFile(file, []byte(strings.Replace(lines, "70", "null", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errOut := helmholtz(t, t.Context(), "bench", "growth", file, "--out", out); code != exitFailed || !strings.Contains(errOut, "width.jsonl: us is null") {
+		t.Errorf("bench growth without a measurement ended with %d and said %q", code, errOut)
+	}
 }

@@ -130,7 +130,7 @@ a best epoch; --validation 0 trains on all rows.`,
 			}
 			return train(c, e, seeds, orUsual(out, e, "up-down"))
 		}
-		e, method, err := described(c, flags, ofBoltzmann)
+		e, method, err := fromFlags(c, flags, ofBoltzmann)
 		if err != nil {
 			return err
 		}
@@ -147,8 +147,8 @@ a best epoch; --validation 0 trains on all rows.`,
 	return c
 }
 
-// described returns the experiment that the flags and the file of --config describe, and the name of its method.
-func described(c *cobra.Command, flags *experimentFlags, ofBoltzmann *boltzmannFlags) (e runs.Experiment, method string, err error) {
+// fromFlags returns the experiment that the flags and the file of --config describe, and the name of its method.
+func fromFlags(c *cobra.Command, flags *experimentFlags, ofBoltzmann *boltzmannFlags) (e runs.Experiment, method string, err error) {
 	var file runs.Experiment
 	if flags.config != "" {
 		if file, err = runs.ReadExperiment(flags.config); err != nil {
