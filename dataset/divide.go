@@ -15,6 +15,10 @@ type rows struct {
 	packed  []uint8   // values that are all 0 or 1, one bit each, laid out like Split.Bits
 	numbers []float64 // numbers of a file, until scale turns them into values or reals
 	kind    string    // the type of the numbers of a file, named as in npy.Numbers, pictureKind or tableKind; "" for others
+	pixels  []uint16  // of pictures, until develop or scale turns them into values or reals
+	white   uint16    // the pixel that stands for 1, unless the Spec gives another
+	merged  string    // a picture whose palette gives different numbers the same colour, or ""
+	mixed   bool      // whether some pictures had 8 bits, and others 16
 	reals   []float32 // real numbers
 	labels  []uint8
 	weights []float64
@@ -22,6 +26,7 @@ type rows struct {
 	keys    []int // lowest and highest key of sequences of keys
 	scaled  bool  // whether a value v stands for v/255
 	bits    bool  // whether the values come from bytes that were all 0 or 1
+	levels  bool  // whether the values were grey levels from 0 to 255
 	spins   bool  // whether the values were all -1 or 1
 	columns []Column
 	unnamed []string // see Set
@@ -31,7 +36,7 @@ type rows struct {
 
 func (r rows) count() int {
 	units := r.shape.Units()
-	if n := max(len(r.values), len(r.numbers), len(r.reals)); n > 0 {
+	if n := max(len(r.values), len(r.numbers), len(r.reals), len(r.pixels)); n > 0 {
 		return n / units
 	}
 	return len(r.packed) / max(1, packedBytes(units))
@@ -112,7 +117,7 @@ func (r rows) checkRounding() error {
 	if least>>7 != most>>7 || least == most && (most == 0 || most == 255) {
 		return nil
 	}
-	return fmt.Errorf("rounding at one half makes every value %d, since they go from %s to %s: divide the measurements by the largest possible value, or keep the values as they are (binarization stochastic, grey or real)",
+	return fmt.Errorf("rounding at one half makes every value %d, since they go from %s to %s",
 		most>>7, part(least), part(most))
 }
 
@@ -153,7 +158,8 @@ func (r *rows) keepReal() {
 type source struct {
 	train, validation, test rows
 
-	holdOut int // number of training rows to hold out unless Spec.Validation sets it
+	replaced []rows // rows of the first file whose place another file takes
+	holdOut  int    // number of training rows to hold out unless Spec.Validation sets it
 }
 
 // These are the random streams of the purpose philox.HoldOut.
@@ -226,20 +232,20 @@ func (s Spec) divide(data source) (*Set, error) {
 			rows
 		}{{"training", data.train}, {"validation", data.validation}, {"test", data.test}} {
 			if err := of.checkRounding(); err != nil {
-				return nil, fmt.Errorf("data set %s: the %s rows: %w", s.Name, of.name, err)
+				return nil, fmt.Errorf("data set %s: the %s rows: %w: divide the measurements by the largest possible value (--largest), or keep the values as they are (binarization stochastic, grey or real)", s.Name, of.name, err)
 			}
 		}
 	}
-	rounded := false
+	binarized := false
 	for i, of := range []rows{train, validation, test} {
-		rounded = rounded || s.Binarization == Fixed && !isBinary(of.values)
+		binarized = binarized || (s.Binarization == Fixed || s.Binarization == Drawn) && !isBinary(of.values)
 		s.binarize(&of, uint32(i))
 	}
 	if train.weights != nil && slices.Max(train.weights) == 0 {
 		return nil, fmt.Errorf("data set %s: all training rows have the weight 0 in %s: give some a larger weight", s.Name, s.WeightFile)
 	}
 	set := newSet(s.clone(), train, validation, test)
-	set.rounded, set.columns, set.classes, set.spins = rounded, data.train.columns, data.train.classes, data.train.spins
+	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
 	return set, nil
 }

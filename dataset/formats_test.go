@@ -332,8 +332,8 @@ func FuzzReadPicture(f *testing.F) {
 			in.at, in.size = bytes.NewReader(file), int64(len(file))
 			data, err = readPicture(in)
 		})
-		if err == nil && (data.count() != 1 || len(data.values) != data.shape.Units()) {
-			t.Errorf("%d values of %v", len(data.values), data.shape)
+		if err == nil && (data.count() != 1 || len(data.pixels) != data.shape.Units()) {
+			t.Errorf("%d pixels of %v", len(data.pixels), data.shape)
 		}
 	})
 }

@@ -135,17 +135,19 @@ func isPath(name string) bool {
 }
 
 // loadOwn reads the user's files that the Spec names.
-func (s Spec) loadOwn() (source, error) { return s.loadWith(nil, false) }
+func (s Spec) loadOwn() (source, error) { return s.loadFor(nil) }
 
-// loadWith reads files like loadOwn. A table gets the given columns, or inferred columns if columns is nil. If
-// other is true, Test replaces the test rows and the validation rows that the first file has.
-func (s Spec) loadWith(columns []Column, other bool) (source, error) {
+// loadFor reads files like loadOwn. If set is not nil, ReadRows of the set needs them: Test then replaces the test rows
+// and the validation rows of a set from a file, and the rows of another set give the scale.
+func (s Spec) loadFor(set *Set) (source, error) {
 	data, t, err := s.readOwn(s.Name, nil)
 	if err != nil {
 		return source{}, err
 	}
-	if other {
-		data.test, data.validation = rows{}, rows{}
+	var columns []Column
+	if set != nil && set.fromFile() {
+		columns = set.columns
+		data.test, data.validation, data.replaced = rows{}, rows{}, []rows{data.test, data.validation}
 	}
 	if s.Test != "" {
 		if data.test.count() > 0 {
@@ -173,7 +175,7 @@ func (s Spec) loadWith(columns []Column, other bool) (source, error) {
 	} else if s.Columns != "" {
 		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
 	}
-	return data, s.finish(&data, other)
+	return data, s.finish(&data, set)
 }
 
 // files returns Name or, if Test is set, Name + and + Test.
@@ -185,7 +187,8 @@ func (s Spec) files(and string) string {
 }
 
 // ReadRows reads the rows of another file with the columns, scale, shape and binarisation of the set. The file
-// need not have a column of labels, and its sequences may have any number of steps.
+// need not have a column of labels, and its sequences may have any number of steps. It refuses numbers that may have
+// another scale, and grey levels that rounding would make constant in all rows.
 func (s *Set) ReadRows(path string) (Split, error) {
 	return work.Interruptible(func() (Split, error) { return s.readRows(path) })
 }
@@ -196,10 +199,10 @@ func (s *Set) readRows(path string) (Split, error) {
 		spec.LabelFile, spec.TestLabelFile, spec.FirstLabel = "", "", 0
 	}
 	var of rows
-	if !spec.IsFile() || s.madeFromRows {
-		data, err := Spec{Name: path, Binarization: spec.Binarization, Largest: spec.Largest, Missing: spec.Missing}.loadOwn()
+	if !s.fromFile() {
+		data, err := Spec{Name: path, Binarization: spec.Binarization, Largest: spec.Largest, Missing: spec.Missing}.loadFor(s)
 		if err != nil {
-			return Split{}, s.otherScale(path, err)
+			return Split{}, err
 		}
 		of = data.train
 		if s.fromZeroToOne() && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
@@ -207,9 +210,9 @@ func (s *Set) readRows(path string) (Split, error) {
 		}
 	} else {
 		spec.Test = path
-		data, err := spec.loadWith(s.columns, true)
+		data, err := spec.loadFor(s)
 		if err != nil {
-			return Split{}, s.otherScale(path, err)
+			return Split{}, err
 		}
 		of = data.test
 	}
@@ -228,21 +231,29 @@ func (s *Set) readRows(path string) (Split, error) {
 		of.shape = s.Shape()
 	}
 	of.standardize(s.scalings)
-	spec.binarize(&of, rowsOfFile)
-	return of.split("rows"), nil
-}
-
-// otherScale replaces ErrOutside, whose remedies are settings that ReadRows takes from the set.
-func (s *Set) otherScale(path string, err error) error {
-	if errors.Is(err, ErrOutside) {
-		return fmt.Errorf("%s has values on another scale than %s, whose values go from 0 to 1, or to 255 as grey levels: scale the rows of %[1]s in the same way", path, s.Name())
+	if err := of.checkRounding(); spec.Binarization == Fixed && err != nil {
+		return Split{}, fmt.Errorf("%s: %w: scale the rows like the training rows, or train with binarization stochastic, grey or real", path, err)
 	}
-	return err
+	constant := 0
+	for row := range slices.Chunk(of.values, of.shape.Units()) {
+		if spec.Binarization == Fixed && (rows{values: row}).checkRounding() != nil {
+			constant++
+		}
+	}
+	spec.binarize(&of, rowsOfFile)
+	split := of.split("rows")
+	if constant > 0 {
+		split.notice = fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path)
+	}
+	return split, nil
 }
 
-// finish gives the rows of the user's files their labels, weights, shape and scale. It refuses missing values, and
-// sequences of several numbers of steps unless anyLength is true.
-func (s Spec) finish(data *source, anyLength bool) error {
+// fromFile reports whether the rows of the set come from a file of the user.
+func (s *Set) fromFile() bool { return s.spec.IsFile() && !s.madeFromRows }
+
+// finish gives the rows of the user's files their labels, weights, shape and scale, as loadFor needs them. It refuses
+// missing values, and images of several shapes.
+func (s Spec) finish(data *source, set *Set) error {
 	code, coded := s.code()
 	for _, of := range []struct {
 		rows         *rows
@@ -272,10 +283,26 @@ func (s Spec) finish(data *source, anyLength bool) error {
 	if s.FirstLabel != 0 && data.train.labels == nil {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them with label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
-	var parts []*rows
+	var first, parts []*rows // of the first file, and of both
+	var second, like *rows   // rows of the second file, and rows that give its scale
+	switch {
+	case set != nil && !set.fromFile():
+		second, like = &data.train, &rows{}
+		if set.spec.isNamed() && (set.binarized || !isBinary(set.train.Values)) {
+			like = &rows{levels: true, values: []uint8{1}}
+		}
+	case s.Test != "" && (set != nil || s.rules() != FirstRules):
+		second, like = &data.test, &data.train
+	}
+	for i := range data.replaced {
+		first = append(first, &data.replaced[i])
+	}
 	for _, part := range []*rows{&data.train, &data.validation, &data.test} {
 		if part.count() > 0 {
 			parts = append(parts, part)
+			if part != second {
+				first = append(first, part)
+			}
 		}
 		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings need unpacked bytes
 			part.values, part.packed = unpackRows(nil, part.packed, part.shape.Units()), nil
@@ -286,15 +313,32 @@ func (s Spec) finish(data *source, anyLength bool) error {
 			}
 		}
 	}
+	longest := 0
 	for _, part := range parts {
 		if err := part.reshape(s.Shape); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if anyLength && part.lengths != nil && part.shape.Width == data.train.shape.Width {
+		longest = max(longest, part.shape.Height)
+	}
+	for _, part := range parts {
+		if set != nil && part.lengths != nil && part.shape.Width == data.train.shape.Width {
 			continue
+		}
+		if part.lengths != nil {
+			if err := part.lengthen(longest); err != nil {
+				return fmt.Errorf("%s: %w", s.files(" or "), err)
+			}
 		}
 		if part.shape != data.train.shape {
 			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
+		}
+	}
+	if err := s.develop(nil, first...); err != nil {
+		return fmt.Errorf("%s: %w", s.files(" or "), err)
+	}
+	if second != nil {
+		if err := s.develop(like, second); err != nil {
+			return fmt.Errorf("%s: %w", cmp.Or(s.Test, s.Name), err)
 		}
 	}
 	for _, part := range parts {
@@ -309,12 +353,21 @@ func (s Spec) finish(data *source, anyLength bool) error {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if err := s.scale(parts...); err != nil {
+	if err := s.scale(first...); err != nil {
 		return fmt.Errorf("%s: %w", s.files(" or "), err)
+	}
+	if second != nil {
+		if err := s.scaleLike(like, second); err != nil {
+			training := s.Name
+			if set != nil {
+				training = set.Name()
+			}
+			return fmt.Errorf("%s has values on another scale than %s: %w", cmp.Or(s.Test, s.Name), training, err)
+		}
 	}
 	for _, part := range parts[1:] {
 		if data.train.bits && part.gray() || part.bits && data.train.gray() {
-			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1", s.Name, cmp.Or(s.Test, "its other rows"))
+			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1, or round the grey levels to 0 and 1", s.Name, cmp.Or(s.Test, "its other rows"))
 		}
 	}
 	return nil
@@ -594,7 +647,7 @@ func (r *rows) unpack(most uint8) error {
 	if r.scaled || len(r.values) == 0 {
 		return nil
 	}
-	r.scaled = true
+	r.scaled, r.levels = true, most > 1
 	switch {
 	case slices.Max(r.values) <= 1:
 		r.bits = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/jpeg" // registers the format
 	_ "image/png"
 	"io"
@@ -144,9 +145,74 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 		if r.shape = cmp.Or(r.shape, picture.shape); picture.shape != r.shape {
 			return fmt.Errorf("%s has %v pixels, but others have %v: bring all pictures to one size", path, picture.shape, r.shape)
 		}
-		r.values, r.scaled, r.kind = append(r.values, picture.values...), true, pictureKind
+		if r.white != picture.white && r.white != 0 {
+			r.mixed = true
+			r.deepen()
+			picture.deepen()
+		}
+		if picture.merged != "" {
+			r.merged = path
+		}
+		r.pixels, r.white, r.kind = append(r.pixels, picture.pixels...), picture.white, pictureKind
 	}
-	return checkRoom(int64(r.count()), int64(len(r.values)), bytesEach)
+	return checkRoom(int64(r.count()), int64(len(r.pixels)), bytesEach)
+}
+
+// deepen gives pixels of 8 bits the scale of 16 bits.
+func (r *rows) deepen() {
+	for i := range r.pixels {
+		r.pixels[i] *= 65535 / r.white
+	}
+	r.white = 65535
+}
+
+// develop turns pixels into grey levels, or into bytes like an array if all are 0 or 1. It keeps them if
+// Largest gives their scale. like holds pictures of the same scale that were developed before; it may be nil.
+func (s Spec) develop(like *rows, parts ...*rows) error {
+	var most, white uint16
+	mixed, merged := false, ""
+	for _, part := range parts {
+		if part.pixels != nil {
+			merged = cmp.Or(merged, part.merged)
+			mixed = mixed || part.mixed || white != 0 && white != part.white
+			most, white = max(most, slices.Max(part.pixels)), max(white, part.white)
+		}
+	}
+	dark := s.Largest == 0 && most > 1 && most < 1<<15 && white > 255
+	// Another file has the old rules only where they gave the training pictures another scale.
+	old := s.rules() == FirstRules && (like == nil || like.white != 0 && (s.Largest != 0 || slices.Max(like.values) <= 1))
+	if like != nil && like.white != 0 {
+		mixed, dark = mixed || like.white != white, dark && like.white != white
+	}
+	switch {
+	case white == 0:
+		return nil
+	case !old && merged != "":
+		return fmt.Errorf("%s has a palette that gives different numbers the same colour: save the numbers, in Python with Image.fromarray(numpy.asarray(Image.open(FILE))).save(\"new.png\"), or the grey levels, with Image.open(FILE).convert(\"L\").save(\"new.png\")", merged)
+	case !old && like != nil && (dark || mixed && s.Largest != 0):
+		return fmt.Errorf("white is in doubt, since the training rows are no pictures of as many bits, and the numbers go up to %d: save the pictures on the scale of the training rows, for example grey levels with Image.fromarray(numpy.uint8(numpy.asarray(Image.open(FILE))*255.0/%[1]d)).save(\"new.png\")", most)
+	case !old && mixed && (dark || s.Largest != 0):
+		return fmt.Errorf("some pictures have 8 bits and others 16 bits with numbers up to %d, which leaves their scale in doubt: save all with 16 bits, for example with Image.fromarray(numpy.asarray(Image.open(FILE)).astype(\"uint16\")).save(\"new.png\") if their numbers mean the same", most)
+	case !old && dark:
+		return fmt.Errorf("the pictures of 16 bits have numbers up to %d, but white is 65535: give the largest possible number, such as largest = %[1]d (--largest)", most)
+	}
+	for _, part := range parts {
+		switch {
+		case part.pixels == nil, !old && s.Largest != 0:
+			continue
+		case old || most > 1:
+			part.scaled, part.levels = true, true
+		}
+		part.values = make([]uint8, len(part.pixels))
+		for k, v := range part.pixels {
+			if part.scaled && part.white > 255 {
+				v = uint16((uint32(v) + 128) / 257)
+			}
+			part.values[k] = uint8(v)
+		}
+		part.pixels = nil
+	}
+	return nil
 }
 
 // mostPixels is the largest number of pixels per byte of a file; a file that claims more is damaged. A byte of deflate
@@ -179,7 +245,19 @@ func readPicture(r io.Reader) (rows, error) {
 		return rows{}, fmt.Errorf("the picture is damaged: save it again (%w)", err)
 	}
 	bounds := picture.Bounds()
-	of := rows{shape: shape, values: make([]uint8, 0, shape.Units()), scaled: true}
+	of := rows{shape: shape, pixels: make([]uint16, 0, shape.Units()), white: 255}
+	switch picture := picture.(type) {
+	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
+		of.white = 65535
+	case *image.Paletted:
+		numbers, colours := map[uint8]bool{}, map[color.Color]bool{}
+		for _, number := range picture.Pix {
+			numbers[number], colours[picture.Palette[number]] = true, true
+		}
+		if len(numbers) > len(colours) {
+			of.merged = "this picture"
+		}
+	}
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
 			red, green, blue, alpha := picture.At(x, y).RGBA()
@@ -189,7 +267,10 @@ func readPicture(r io.Reader) (rows, error) {
 				}
 				return rows{}, fmt.Errorf(`pixel %d,%d is coloured: save the picture in grey levels, in Python with Image.open(FILE).convert("L").save(FILE)`, y, x)
 			}
-			of.values = append(of.values, uint8((red+128)/257)) // from 16 bits
+			if of.white == 255 {
+				red = (red + 128) / 257 // from 16 bits
+			}
+			of.pixels = append(of.pixels, uint16(red))
 		}
 	}
 	return of, nil

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,9 @@ import (
 func (s Spec) scale(parts ...*rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
 		for _, part := range parts {
+			if part.scaled && s.Largest != 0 && s.Largest != 1 && s.rules() != FirstRules {
+				return fmt.Errorf("largest = %v has no effect on truth values, keys, or text of only 0 and 1: omit it (--largest)", s.Largest)
+			}
 			if err := part.divideBy(s.Largest, s.Binarization == Real); err != nil {
 				return err
 			}
@@ -54,6 +58,65 @@ func (s Spec) scale(parts ...*rows) error {
 
 // pictureKind and tableKind are kinds of rows that are no array.
 const pictureKind, tableKind = "picture", "table"
+
+// extent describes numbers by the least and the largest of them, and by whether all are whole.
+type extent struct {
+	least, most float64
+	whole       bool
+}
+
+func (r *rows) extent() extent {
+	if r.packed != nil {
+		return extent{0, 1, true}
+	}
+	e := extent{math.Inf(1), math.Inf(-1), true}
+	for k := range max(len(r.values), len(r.numbers), len(r.reals), len(r.pixels)) {
+		v := r.number(k)
+		e = extent{min(e.least, v), max(e.most, v), e.whole && v == math.Trunc(v)}
+	}
+	return e
+}
+
+func (e extent) areLevels() bool { return e.whole && e.least >= 0 && e.most >= 128 && e.most <= 255 }
+
+func (e extent) areFractions() bool { return !e.whole && e.least >= 0 && e.most <= 1 }
+
+// scaleLike turns the numbers of a second file into values, on the scale of training rows that scale has scaled. It
+// refuses numbers that may be on another scale.
+func (s Spec) scaleLike(training, part *rows) error {
+	of := part.extent()
+	switch {
+	case s.Binarization == Real || s.Largest != 0:
+		if err := s.scale(part); err != nil || s.Largest != 0 || training.reals == nil {
+			return err
+		}
+		by := training.extent()
+		if of = part.extent(); of.areLevels() && by.areFractions() || of.areFractions() && by.areLevels() {
+			return fmt.Errorf("its numbers go from %v to %v, but the training rows go from %v to %v: scale the rows in the same way", of.least, of.most, by.least, by.most)
+		}
+		return nil
+	case training.spins:
+		if spinsToBits(part); !part.spins && (part.numbers == nil || of.least != 1) {
+			return errors.New("its numbers are not all -1 or 1, like the training rows: write bits as spins, for example with numpy.save(\"rows.npy\", 2.0*a-1)")
+		}
+		return part.toLevels(false, true)
+	case part.scaled || part.spins:
+		return part.toLevels(false, true)
+	case training.levels && of.least >= 0 && of.most == 1 && of.whole && training.gray():
+		return errors.New("its numbers are only 0 and 1, but the training rows have grey levels from 0 to 255: multiply it by 255 if 1 is white, for example with numpy.save(\"rows.npy\", 255.0*a), or divide it by 255 if 255 is white")
+	case training.levels && of.least >= 0 && of.most <= 255 && of.most != 1 && of.whole:
+		part.scaled = true
+		return part.toLevels(true, true)
+	case of.least >= 0 && of.most <= 1, part.numbers == nil && of.most >= 128:
+		if err := part.toLevels(false, of.whole); err != nil {
+			return err
+		}
+		return part.unpack(uint8(of.most))
+	case training.levels:
+		return fmt.Errorf("its numbers go from %v to %v, but the training rows have grey levels, whole numbers from 0 to 255: scale the rows in the same way", of.least, of.most)
+	}
+	return fmt.Errorf("its numbers go from %v to %v, but the training rows go from 0 to 1: scale the rows in the same way", of.least, of.most)
+}
 
 // named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
 // and pixel1.
@@ -213,27 +276,33 @@ func (r *rows) place(k int) string {
 	return fmt.Sprintf("row %d, value %d of the row", row+1, unit+1)
 }
 
+// number returns a number as the file has it, or as it is after scaling.
+func (r *rows) number(k int) float64 {
+	switch {
+	case r.reals != nil:
+		return float64(r.reals[k])
+	case r.numbers != nil:
+		return r.numbers[k]
+	case r.pixels != nil:
+		return float64(r.pixels[k])
+	case r.scaled:
+		return float64(r.values[k]) / 255
+	}
+	return float64(r.values[k])
+}
+
 // divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0, but leaves the units that
 // mark a value or range of a column. If keep is true, it keeps the results as real numbers; otherwise it turns them
 // into grey values.
 func (r *rows) divideBy(largest float64, keep bool) error {
-	number := func(k int) float64 {
-		switch {
-		case r.numbers != nil:
-			return r.numbers[k]
-		case r.scaled:
-			return float64(r.values[k]) / 255
-		}
-		return float64(r.values[k])
-	}
-	n := max(len(r.numbers), len(r.values))
+	n := max(len(r.numbers), len(r.values), len(r.pixels))
 	if largest == 0 || r.scaled {
 		largest = 1
 	}
 	var reals []float32
 	var values []uint8
 	for k := range n {
-		v := number(k)
+		v := r.number(k)
 		if marks := r.marks != nil && r.marks[k%len(r.marks)]; !marks {
 			v /= largest
 		}
@@ -246,16 +315,16 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 		}
 		grey, ok := gray(v)
 		if !ok {
-			return fmt.Errorf("%s: %v is not from 0 to largest = %v: give the largest possible value", r.place(k), number(k), largest)
+			return fmt.Errorf("%s: %v is not from 0 to largest = %v: give the largest possible value", r.place(k), r.number(k), largest)
 		}
 		values = append(values, grey)
 	}
 	if keep && n > 0 {
-		if err := r.checkPrecise(number); err != nil {
+		if err := r.checkPrecise(r.number); err != nil {
 			return err
 		}
 	}
-	r.values, r.reals, r.numbers, r.scaled = values, reals, nil, true
+	r.values, r.reals, r.numbers, r.pixels, r.scaled = values, reals, nil, nil, true
 	return nil
 }
 
@@ -302,7 +371,7 @@ func (r *rows) toLevels(levels, whole bool) error {
 			return r.outside(k, v, whole)
 		}
 	}
-	r.numbers, r.scaled = nil, true
+	r.numbers, r.scaled, r.levels = nil, true, levels
 	return nil
 }
 

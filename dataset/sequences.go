@@ -73,6 +73,28 @@ func (r *rows) cut(lengths tensor) error {
 	return nil
 }
 
+// lengthen gives sequences room for a number of steps.
+func (r *rows) lengthen(steps int) error {
+	if steps == r.shape.Height {
+		return nil
+	}
+	n, units := r.count(), r.shape.Units()
+	r.shape.Height = steps
+	if err := checkRoom(int64(n), memory.Product(int64(n), int64(r.shape.Units())), numbersEach); err != nil {
+		return fmt.Errorf("every sequence is stored at the length of the longest: %w", err)
+	}
+	r.numbers, r.values = lengthened(r.numbers, units, r.shape.Units()), lengthened(r.values, units, r.shape.Units())
+	return nil
+}
+
+// lengthened appends zeros to each row of old values, up to the number new.
+func lengthened[T any](values []T, old, new int) (all []T) {
+	for row := range slices.Chunk(values, old) {
+		all = append(append(all, row...), make([]T, new-old)...)
+	}
+	return all
+}
+
 // checkKeys refuses sequences of other keys than the training sequences, because unit 0 is the lowest key.
 func (r *rows) checkKeys(train []int) error {
 	if r.keys != nil && train != nil && !slices.Equal(r.keys, train) {

@@ -63,7 +63,12 @@ type Split struct {
 	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
 	// steps of Shape.Width units, which are 0 after its last step.
 	Lengths []int
+
+	notice string
 }
+
+// Notice returns a warning about rows of ReadRows that rounding made constant, or "" if there are none.
+func (s Split) Notice() string { return s.notice }
 
 // Floats returns the values of the given rows, or of all rows if none are given, one slice per row. Grey values v
 // become v/255, and real numbers stay as they are.
@@ -184,7 +189,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 type Set struct {
 	spec                    Spec
 	madeFromRows            bool
-	rounded                 bool // whether rounding changed grey values when the set was opened
+	binarized               bool // whether grey values became binary when the set was opened
 	columns                 []Column
 	unnamed                 []string  // the numbers of the columns of a table without names, for each unit
 	spins                   bool      // whether the values were -1 and 1
@@ -216,7 +221,7 @@ func (s *Set) String() string {
 		text = fmt.Sprintf("%s: sequences of up to %s of %s, %d for training with %s, %d for validation, %d for tests", s.Name(),
 			names.Count(s.Shape().Height, "step"), names.Count(s.Shape().Width, "unit"), s.train.Rows, names.Count(s.train.Steps(), "step"), s.validation.Rows, s.test.Rows)
 	}
-	if s.rounded {
+	if s.binarized && s.spec.Binarization == Fixed {
 		text += "; grey values rounded at one half, see --binarization"
 	}
 	if s.train.Weights != nil {

@@ -37,7 +37,8 @@ type Spec struct {
 	Shape string `toml:"shape,omitempty" json:"shape,omitempty"`
 	// Largest is the value that stands for 1, such as 16 for pixels from 0 to 16; the numbers of a file are
 	// divided by it. If Largest is 0, numbers from 0 to 1 stay as they are, and whole numbers up to 255 are
-	// divided by 255 if their largest is at least 128, unless their columns have names that do not just count them.
+	// divided by 255 if their largest is at least 128, unless their columns have names that do not just count them. The
+	// numbers of Test have the scale of Name.
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
 	// Missing is a code for a missing value, in addition to NaN and, in tables, empty fields, "?" and the other codes
 	// of pandas.read_csv, such as NA, None and null. Rows with a missing value are refused, whatever the kind of the

@@ -420,6 +420,9 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if o.Rows, err = o.Set.ReadRows(x.file); err != nil {
 		return err
 	}
+	if notice := o.Rows.Notice(); notice != "" {
+		fmt.Fprintln(c.ErrOrStderr(), notice)
+	}
 	logP, what, err := evaluator.LogPOfRows(c.Context(), o)
 	if err != nil {
 		return err
