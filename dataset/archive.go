@@ -98,7 +98,7 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 			oneRow := !named && part.to != &data.train && len(a.size) == 2 && a.size[0] == 1 && a.size[1] == data.train.shape.Units()
 			switch {
 			case partOf(a.name) != part.name:
-			case a.isVector() && strings.Contains(strings.ToLower(a.name), "length"):
+			case a.areLengths():
 				lengths = append(lengths, a)
 			case a.count() <= 1 && !named:
 			case a.isVector() && !oneRow:
@@ -161,6 +161,11 @@ func partOf(name string) string {
 		return "val"
 	}
 	return "train"
+}
+
+// areLengths reports whether an array has the numbers of steps of sequences.
+func (a tensor) areLengths() bool {
+	return a.isVector() && strings.Contains(strings.ToLower(a.name), "length")
 }
 
 // findLabels finds the vector that has one whole number per row and takes the labels of the rows from it. It

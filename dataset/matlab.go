@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
@@ -192,7 +193,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 }
 
 // arrangeMatlab arranges the arrays of a MATLAB file. It first reorders square images from height × width × rows
-// to rows × height × width.
+// to rows × height × width. It leaves sequences, which have a length each.
 func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 	if len(arrays) == 0 {
 		if pick != "" {
@@ -201,7 +202,7 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 		return source{}, errors.New("the MATLAB file has no arrays of numbers")
 	}
 	for i, a := range arrays {
-		if len(a.size) != 3 {
+		if len(a.size) != 3 || slices.ContainsFunc(arrays, func(of tensor) bool { return of.areLengths() && of.count() == a.size[0] }) {
 			continue
 		}
 		h, w, n := a.size[0], a.size[1], a.size[2]

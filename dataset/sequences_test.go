@@ -270,3 +270,57 @@ func TestDoubtfulJSON(t *testing.T) {
 	_, err := set.ReadRows(written(t, "new.json", `{"train": [[[null]]]}`))
 	wantError(t, err, "train[0][0][0] is null")
 }
+
+// A stored set keeps its keys, so that ReadRows refuses sequences of other keys.
+func TestStoredSetsKeepTheirKeys(t *testing.T) {
+	set := opened(t, Spec{Name: written(t, "keys.json", `{"keys": [30, 32], "train": [[[30], [31, 32]], [[32]]]}`)})
+	var b bytes.Buffer
+	if err := set.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	file := b.Bytes()
+	loaded, err := Load(bytes.NewReader(file))
+	if err != nil || !slices.Equal(loaded.Keys(), []int{30, 32}) {
+		t.Fatalf("%v, %v", loaded, err)
+	}
+	_, err = loaded.ReadRows(written(t, "other.json", `{"keys": [31, 33], "train": [[[31]]]}`))
+	wantError(t, err, "keys = [31 33], but the training sequences have the keys [30 32]")
+	_, err = Load(bytes.NewReader(bytes.Replace(file, []byte(`"keys":[30,32]`), []byte(`"keys":[30,33]`), 1)))
+	wantError(t, err, "damaged")
+}
+
+// Parts and files of sequences may be padded to different lengths.
+func TestSequencesOfDifferentLengths(t *testing.T) {
+	first := written(t, "first.json", `{"train": [[[1, 0], [0, 1]], [[1, 1]]]}`)
+	second := written(t, "second.json", `{"train": [[[0, 1], [1, 1], [1, 0]]]}`)
+	for _, c := range [][2]string{{first, second}, {second, first}} {
+		set := opened(t, Spec{Name: c[0], Test: c[1], Validation: new(0)})
+		if set.Shape() != (Shape{3, 2}) || set.Test().Shape != set.Shape() || set.Train().Check() != nil || set.Test().Check() != nil {
+			t.Errorf("%v with tests of %v", set, set.Test().Shape)
+		}
+		for _, split := range []Split{set.Train(), set.Test()} {
+			for r := range split.Rows {
+				if steps := split.Sequence(r); len(steps) == 3 && !slices.Equal(steps[2], []float64{1, 0}) || len(steps) == 1 && !slices.Equal(steps[0], []float64{1, 1}) {
+					t.Errorf("a sequence of %s has the steps %v", split.Name, steps)
+				}
+			}
+		}
+	}
+	_, err := Spec{Name: first, Test: written(t, "wide.json", `{"train": [[[0, 1, 1]]]}`)}.Open()
+	wantError(t, err, "rows of shape 2×2", "rows of shape 2×3")
+}
+
+// Arrays of MATLAB with a length for each of their rows are sequences, also if steps are as many as rows or units.
+func TestSequencesOfMATLAB(t *testing.T) {
+	for _, size := range [][]int{{5, 4, 3}, {4, 4, 3}, {3, 4, 4}} {
+		lengths := make([]float64, size[0])
+		for i := range lengths {
+			lengths[i] = float64(1 + i%size[1])
+		}
+		arrays := []tensor{{name: "train", size: size, bytes: make([]uint8, product(size))}, {name: "train_lengths", size: []int{1, size[0]}, numbers: lengths}}
+		data, err := arrangeMatlab(arrays, "")
+		if err != nil || data.train.shape != (Shape{size[1], size[2]}) || len(data.train.lengths) != size[0] {
+			t.Errorf("size %v: shape %v with %d lengths, %v", size, data.train.shape, len(data.train.lengths), err)
+		}
+	}
+}

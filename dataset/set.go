@@ -458,6 +458,9 @@ func (s *Set) hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// Keys returns the lowest and the highest key of sequences whose file gives them, or nil.
+func (s *Set) Keys() []int { return slices.Clone(s.keys) }
+
 // Columns returns the columns of a table and their units, or nil for other data, whose units are pixels.
 func (s *Set) Columns() []Column {
 	columns := slices.Clone(s.columns)

@@ -43,6 +43,7 @@ type storedHeader struct {
 	Columns      []Column       `json:"columns,omitempty"`
 	Classes      []string       `json:"classes,omitempty"`
 	Spins        bool           `json:"spins,omitempty"`
+	Keys         []int          `json:"keys,omitempty"`
 	Scalings     []scaling      `json:"scalings,omitempty"`
 	Fingerprint  string         `json:"fingerprint"`
 	Checksum     string         `json:"checksum,omitempty"`
@@ -60,7 +61,7 @@ type storedSplit struct {
 func (s *Set) Save(w io.Writer) error {
 	h := storedHeader{
 		Spec: s.spec, MadeFromRows: s.madeFromRows, Height: s.Shape().Height, Width: s.Shape().Width,
-		Bits: 1, Columns: s.columns, Classes: s.classes, Spins: s.spins, Scalings: s.scalings, Fingerprint: s.Fingerprint(),
+		Bits: 1, Columns: s.columns, Classes: s.classes, Spins: s.spins, Keys: s.keys, Scalings: s.scalings, Fingerprint: s.Fingerprint(),
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
@@ -190,7 +191,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		}
 	}
 	s = newSet(h.Spec.OpenedBefore(), divided[0], divided[1], divided[2])
-	s.madeFromRows, s.columns, s.classes, s.spins, s.scalings = h.MadeFromRows, h.Columns, h.Classes, h.Spins, h.Scalings
+	s.madeFromRows, s.columns, s.classes, s.spins, s.keys, s.scalings = h.MadeFromRows, h.Columns, h.Classes, h.Spins, h.Keys, h.Scalings
 	return s, h.Fingerprint, nil
 }
 
@@ -244,6 +245,9 @@ func (h storedHeader) check() error {
 		return fmt.Errorf("rows of shape %v", shape)
 	case h.Bits != 1 && h.Bits != 8 && h.Bits != 32 || (h.Bits == 32) != (h.Spec.Binarization == Real):
 		return fmt.Errorf("%d bits per value with binarization %v", h.Bits, h.Spec.Binarization)
+	}
+	if h.Keys != nil && (len(h.Keys) != 2 || h.Keys[1]-h.Keys[0]+1 != h.Width) {
+		return fmt.Errorf("keys %v for steps of %d units", h.Keys, h.Width)
 	}
 	units := 0 // that are standardised
 	switch {

@@ -150,8 +150,9 @@ type Inpainting struct {
 
 // A Composer is a model whose images are music.
 type Composer interface {
-	// WriteMIDI writes images as a standard MIDI file.
-	WriteMIDI(w io.Writer, sheet dataset.Sheet) error
+	// WriteMIDI writes images as a standard MIDI file. keys holds the MIDI numbers of the first and the last
+	// unit, or is nil if the data give none.
+	WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error
 }
 
 // A Saver is a model that writes a model file without the state that only training needs.

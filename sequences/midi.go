@@ -15,15 +15,17 @@ const (
 	pianoKeys    = 88
 	lowestPiano  = 21
 	middleC      = 60
+	notes        = 128
 	noteOn       = 0x90
 	noteOff      = 0x80
 )
 
 // WriteMIDI writes sequences, which are images whose rows are steps, into one standard MIDI file of format 0.
-// A rest follows each sequence. A unit sounds while its value is above ½. 88 units are the keys of a piano;
-// any other number of units lies around middle C. It refuses more than 120 units, values that are not from 0 to 1,
-// and a sheet that Sheet.Check refuses.
-func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
+// A rest follows each sequence. A unit sounds while its value is above ½. keys holds the MIDI numbers of the first and
+// the last unit, as Set.Keys returns them. If it is nil, 88 units are the keys of a piano, and any other number of
+// units lies around middle C. WriteMIDI refuses more than 128 units, keys that MIDI lacks or that are not as many as the
+// units, values that are not from 0 to 1, and a sheet that Sheet.Check refuses.
+func WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error {
 	if err := sheet.Check(); err != nil {
 		return err
 	}
@@ -36,10 +38,14 @@ func WriteMIDI(w io.Writer, sheet dataset.Sheet) error {
 		}
 	}
 	switch {
-	case width > 2*middleC:
-		return fmt.Errorf("steps have %d units, and MIDI has 128 notes: give sequences of at most %d units", width, 2*middleC)
+	case width > notes:
+		return fmt.Errorf("steps have %d units, and MIDI has %d notes: give sequences of at most as many units", width, notes)
+	case keys != nil && (width != keys[1]-keys[0]+1 || keys[1] >= notes):
+		return fmt.Errorf("steps have %d units, but the data have the keys %v, and MIDI has the keys 0 to %d: draw the units of the data, and give the data keys in this range", width, keys, notes-1)
+	case keys != nil:
+		lowest = keys[0]
 	case width != pianoKeys:
-		lowest = middleC - width/2
+		lowest = max(0, middleC-width/2)
 	}
 	track := []byte{0, 0xFF, 0x51, 3, 0x07, 0xA1, 0x20} // 500,000 µs per quarter note
 	since := 0                                          // ticks since the last event
@@ -89,7 +95,11 @@ func variable(n int) []byte {
 }
 
 // WriteMIDI writes sequences as MIDI, like the function WriteMIDI.
-func (m *RNNRBM) WriteMIDI(w io.Writer, sheet dataset.Sheet) error { return WriteMIDI(w, sheet) }
+func (m *RNNRBM) WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error {
+	return WriteMIDI(w, sheet, keys)
+}
 
 // WriteMIDI writes sequences as MIDI, like the function WriteMIDI.
-func (m *Belief) WriteMIDI(w io.Writer, sheet dataset.Sheet) error { return WriteMIDI(w, sheet) }
+func (m *Belief) WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error {
+	return WriteMIDI(w, sheet, keys)
+}

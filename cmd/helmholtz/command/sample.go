@@ -103,7 +103,8 @@ before the expected values are drawn.`,
 			}
 			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
 			var set *dataset.Set
-			if table || slices.Contains(d.Uses, "split") {
+			ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
+			if table || midi != "" && ofFile || slices.Contains(d.Uses, "split") {
 				if set, err = run.Dataset(); err != nil {
 					return err
 				}
@@ -127,7 +128,11 @@ before the expected values are drawn.`,
 			if midi != "" {
 				var b bytes.Buffer
 				path := fileOf(dir, args[0], midi)
-				if err := composer.WriteMIDI(&b, sheets[0]); err != nil {
+				var keys []int
+				if ofFile {
+					keys = set.Keys()
+				}
+				if err := composer.WriteMIDI(&b, sheets[0], keys); err != nil {
 					return err
 				}
 				if err := savedAt(c, path, writeFile(path, b.Bytes())); err != nil {
