@@ -19,12 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// A line of metrics is one flat JSON object: epoch, step, seconds, learning_rate; train.KEY and
-// validation.KEY for each measure; NAME.KEY for the measurements that the experiment asks for;
-// norms.NETWORK.LAYER.weights, .gradient and .direction; and a checksum. The checksum covers the
-// line and, through the previous checksums, all earlier lines and the run's experiment. In files of
-// version 2, it does not cover the experiment. Files of version 1 have nested objects and no
-// checksum.
+// FORMAT.md describes a line of metrics, its keys and its checksum, in each version of files.
 
 const (
 	trainPrefix      = "train."

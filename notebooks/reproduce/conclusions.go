@@ -408,11 +408,11 @@ const (
 func (r Result) length() string {
 	switch {
 	case r.Length == Convergence:
-		return "until convergence by our rule"
+		return kinds[1]
 	case r.Length == Own || r.beyond():
-		return "of our own choice"
+		return kinds[2]
 	}
-	return "as printed"
+	return kinds[0]
 }
 
 // Beyond begins the place of a result that no document has. Such a result answers a question that this library
@@ -439,9 +439,7 @@ type Claim struct {
 	Says    string `toml:"says"`
 	Broader string `toml:"broader"` // a broader claim, of which Says is the part that Holds tests; older findings name it
 	Holds   string `toml:"holds"`
-	// Amount reports whether Holds asks for more than an order, such as a difference in nats. Shorter training then
-	// gives no verdict.
-	Amount bool `toml:"amount"`
+	Amount  bool   `toml:"amount"` // whether Holds asks for more than an order; then shorter training gives no verdict
 }
 
 // ParseCriteria reads results from TOML, each a table of the array result. name names the

@@ -165,22 +165,18 @@ func (p *page) list(c Catalog, made map[string]Made) {
 	p.table(t)
 }
 
-const (
-	noRun         = "no run kept"
-	noTraining    = "without training"
-	lessThanAsked = "shorter, or fewer seeds"
-)
+const noRun = "no run kept"
 
 // kinds are the kinds of lengths of training. The last is less than full length.
-var kinds = [...]string{"as printed", "until convergence by our rule", "of our own choice", noTraining, lessThanAsked}
+var kinds = [...]string{"as printed", "until convergence by our rule", "of our own choice", "without training", "shorter, or fewer seeds"}
 
 // kind returns the kind of the length of training of a result that was made.
 func (e Entry) kind(m Made) string {
 	switch {
 	case e.shorter(m):
-		return lessThanAsked
+		return kinds[4]
 	case m.Seconds == 0:
-		return noTraining
+		return kinds[3]
 	}
 	return e.length()
 }
