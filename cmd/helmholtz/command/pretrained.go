@@ -78,7 +78,7 @@ var oneMachine = some("name a pretrained machine: helmholtz pretrained list show
 func newPretrainedShow() *cobra.Command {
 	return &cobra.Command{
 		Use:     "show NAME...",
-		Short:   "Print the cards of pretrained machines",
+		Short:   "Print the cards of pretrained machines, fetched or not",
 		Example: "  helmholtz pretrained show mnist-bihm",
 		Args:    oneMachine,
 		RunE: func(c *cobra.Command, names []string) error {
