@@ -182,11 +182,11 @@ def main():
     machine, random = Machine(given.checkpoint), np.random.default_rng(given.seed)
     x = np.loadtxt(given.rows, ndmin=2) if given.rows else machine.dream(given.draws, random)[0]
     if not machine.possible(x):
-        sys.exit(f"{given.rows} has rows of {x.shape[1]} values: give rows of {machine.header['units'][0]} values, "
+        sys.exit(f"{given.rows} does not fit, with rows of {x.shape[1]} values: give rows of {machine.header['units'][0]} values, "
                  "0 or 1 for a binary unit, with one unit of each categorical variable on")
     estimates = machine.estimate(x, given.samples, random)
-    error = estimates.std(ddof=1) / np.sqrt(len(x)) if len(x) > 1 else np.nan
-    text = f"{estimates.mean():.3f} ± {error:.3f} nats, of {len(x)} rows with {given.samples} samples each"
+    error = f" ± {estimates.std(ddof=1) / np.sqrt(len(x)):.3f}" if len(x) > 1 else ""
+    text = f"{estimates.mean():.3f}{error} nats, of {len(x)} rows with {given.samples} samples each"
     print(f"log p(x) = {text}" if given.rows else f"minus the machine's entropy, by its own draws: {text}")
 
 
