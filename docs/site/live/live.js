@@ -4,6 +4,7 @@
   const base = document.currentScript.src.replace(/live\.js.*$/, "");
   const get = (name) => root.querySelector(`[data-live="${name}"]`);
   const status = get("status");
+  const waitFor = (step) => { status.textContent = `The controls are off until the page can compute. ${step} …`; };
   const fail = (error) => { status.textContent = `The page cannot compute: ${error.message || error}`; };
   if (!window.Worker || !window.WebAssembly || !window.DecompressionStream || location.protocol === "file:") {
     fail(location.protocol === "file:"
@@ -17,7 +18,8 @@
   const waiting = new Map();
   let calls = 0;
   worker.onerror = (event) => fail(event);
-  worker.onmessage = ({ data: { id, result, error } }) => {
+  worker.onmessage = ({ data: { id, result, error, step } }) => {
+    if (step) { waitFor(step); return; }
     const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
     if (error) reject(new Error(error)); else resolve(result);
@@ -125,7 +127,6 @@
   };
 
   const race = () => {
-    const colours = { rws: "#d95f02", nrws: "#1b6ca8" };
     let history = { rws: [], nrws: [] }, run = 0;
     const canvas = get("race");
     const plot = () => {
@@ -134,13 +135,13 @@
       canvas.width = width * scale;
       canvas.height = height * scale;
       context.scale(scale, scale);
-      const ink = getComputedStyle(root).color;
+      const style = getComputedStyle(root), ink = style.color;
       context.font = "12px sans-serif";
       context.fillStyle = context.strokeStyle = ink;
       const epochs = Math.max(20, ...Object.values(history).map((h) => h.length - 1));
       const top = 5, low = 0.01;
       const x = (epoch) => 48 + (width - 60) * epoch / epochs;
-      const y = (kl) => 10 + (height - 44) * (Math.log(top) - Math.log(Math.min(top, Math.max(low, kl)))) / (Math.log(top) - Math.log(low));
+      const y = (kl) => 10 + (height - 30) * (Math.log(top) - Math.log(Math.min(top, Math.max(low, kl)))) / (Math.log(top) - Math.log(low));
       for (const kl of [0.01, 0.03, 0.1, 0.3, 1, 3]) {
         context.globalAlpha = 0.2;
         context.beginPath(); context.moveTo(x(0), y(kl)); context.lineTo(x(epochs), y(kl)); context.stroke();
@@ -148,10 +149,9 @@
         context.textAlign = "right"; context.fillText(kl, 42, y(kl) + 4);
       }
       context.textAlign = "center";
-      for (let epoch = 0; epoch <= epochs; epoch += Math.ceil(epochs / 5)) context.fillText(epoch, x(epoch), height - 20);
-      context.fillText("epoch", x(epochs / 2), height - 4);
+      for (let epoch = 0; epoch <= epochs; epoch += Math.ceil(epochs / 5)) context.fillText(epoch, x(epoch), height - 4);
       for (const [preset, all] of Object.entries(history)) {
-        context.strokeStyle = context.fillStyle = colours[preset];
+        context.strokeStyle = context.fillStyle = style.getPropertyValue(`--${preset}`);
         context.beginPath();
         all.forEach((d, epoch) => context.lineTo(x(epoch), y(d.exact)));
         context.lineWidth = 2; context.stroke(); context.lineWidth = 1;
@@ -189,12 +189,13 @@
   };
 
   const began = performance.now();
-  status.textContent = "Loading the program, some 3.3 MB …";
+  waitFor("Loading the program");
   call("shape").then(async (shape) => {
-    root.classList.add("live-ready");
+    waitFor("Drawing the first dreams");
     await dreams(shape);
     await filling(shape);
     race();
+    get("controls").disabled = false;
     status.textContent = `Everything on this page is computed in your browser. It was ready after ${seconds(began)} s.`;
   }).catch(fail);
 })();
