@@ -19,6 +19,9 @@ type Group struct {
 	// HeldOut names the rows on which the validation measures of Seeds were computed, if these are
 	// not validation rows. The legend shows the HeldOut of the first group.
 	HeldOut string
+	// Evaluated is the objective that an evaluation after training found, by more samples than training draws or of
+	// other rows, as the figure draws it: −log p for most models. Unless it is 0, a dot marks it at the end of the curves.
+	Evaluated float64
 }
 
 // SeedBands draws the objective, −log p(x) for most models, against the epoch. Each group has the mean
@@ -28,9 +31,7 @@ type Group struct {
 //
 // If values that occur only in the first quarter of the figure would take more than half of its height,
 // they are cut off at the top to make the rest legible; set Panels()[0].Y.Max to change that.
-func SeedBands(groups ...Group) *Figure {
-	return seedBands(groups, byEpoch)
-}
+func SeedBands(groups ...Group) *Figure { return seedBands(groups, byEpoch) }
 
 // SeedBandsByTime is like SeedBands, but against the wall-clock time of training. Each seed's curve is
 // linear between its epochs. A group is drawn from the time at which all its seeds have finished their
@@ -76,6 +77,10 @@ func seedBands(groups []Group, x abscissa) *Figure {
 			curves = append(curves, c)
 			validated = validated || heldOut
 		}
+		if g.Evaluated != 0 {
+			ends := curves[len(curves)-1].points
+			curves = append(curves, curve{g.Name + ", evaluated", plotter.XYs{{X: ends[len(ends)-1].X, Y: g.Evaluated}}, []float64{math.NaN()}, in(paletteColor(i), dot)})
+		}
 		f.legend.add(g.Name+", "+names.Count(len(g.Seeds), "seed"), sample(in(paletteColor(i), solid)))
 	}
 	bands, err := addCurves(panel, curves...)
@@ -87,7 +92,10 @@ func seedBands(groups []Group, x abscissa) *Figure {
 	padY(panel)
 	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
 	f.addBandStyle(slices.Contains(bands, true), "mean ± 1 sd")
-	f.addBaselineStyle(baseline)
+	if slices.ContainsFunc(groups, func(g Group) bool { return g.Evaluated != 0 }) {
+		f.legend.add("evaluated", &plotter.Scatter{GlyphStyle: marker(dot)})
+	}
+	f.legend.add(baseline, sample(baselineStyle))
 	return f
 }
 

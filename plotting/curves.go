@@ -52,14 +52,10 @@ func withUnit(label, unit string) string {
 // Curves draws the objective, −log p(x) for most models, against the epoch: training solid,
 // validation dashed, one colour per run. A thin horizontal line is the baseline, usually of a
 // factorised model, if it lies within the curves or near them.
-func Curves(histories ...runs.History) *Figure {
-	return curves(histories, byEpoch)
-}
+func Curves(histories ...runs.History) *Figure { return curves(histories, byEpoch) }
 
 // CurvesByTime is like Curves, but against the wall-clock time of training.
-func CurvesByTime(histories ...runs.History) *Figure {
-	return curves(histories, byTime(histories))
-}
+func CurvesByTime(histories ...runs.History) *Figure { return curves(histories, byTime(histories)) }
 
 // CurvesByEpochAndTime draws Curves and CurvesByTime side by side.
 func CurvesByEpochAndTime(histories ...runs.History) *Figure {
@@ -68,9 +64,7 @@ func CurvesByEpochAndTime(histories ...runs.History) *Figure {
 
 // CurvesByStep is like Curves, but against the step. Its histories hold the steps that a run recorded
 // (see runs.Run.Steps), or the epochs of a run.
-func CurvesByStep(histories ...runs.History) *Figure {
-	return curves(histories, byStep)
-}
+func CurvesByStep(histories ...runs.History) *Figure { return curves(histories, byStep) }
 
 // abscissa is the quantity that training curves are drawn against.
 type abscissa struct {
@@ -138,7 +132,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 		}
 	}
 	f.addLineStyles(validated, "validation")
-	f.addBaselineStyle(baseline)
+	f.legend.add(baseline, sample(baselineStyle))
 	return f
 }
 
@@ -214,12 +208,6 @@ func addBaselines(panel *panel, histories []runs.History) (label string) {
 	return label
 }
 
-func (f *Figure) addBaselineStyle(label string) {
-	if label != "" {
-		f.legend.add(label, sample(baselineStyle))
-	}
-}
-
 // finite returns the points that can be drawn.
 func finite(points plotter.XYs) plotter.XYs {
 	return slices.DeleteFunc(slices.Clone(points), func(p plotter.XY) bool {
@@ -272,11 +260,13 @@ func addLine(p *panel, what string, points plotter.XYs, style draw.LineStyle) er
 	p.Add(&plotter.Line{XYs: drawable, LineStyle: style})
 	const fewPoints = 30
 	if len(drawable) <= fewPoints {
-		p.Add(&plotter.Scatter{XYs: drawable, GlyphStyle: draw.GlyphStyle{
-			Color: style.Color, Radius: vg.Points(1) + style.Width/2, Shape: draw.CircleGlyph{},
-		}})
+		p.Add(&plotter.Scatter{XYs: drawable, GlyphStyle: marker(style)})
 	}
 	return nil
+}
+
+func marker(style draw.LineStyle) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1) + style.Width/2, Shape: draw.CircleGlyph{}}
 }
 
 // curve is a line with a spread around each point. The spread is nil if it is unknown.

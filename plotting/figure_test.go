@@ -140,6 +140,7 @@ func TestErrorsAreRememberedUntilSave(t *testing.T) {
 		"no groups by time":     {SeedBandsByTime(), "no groups"},
 		"no common time":        {SeedBandsByTime(Group{Name: "RWS", Seeds: []runs.History{oneRun(), later}}), "no wall-clock time"},
 		"two published values":  {SeedBands(oneGroup).Published(nan, 1), "2 published values for the 1 groups"},
+		"infinite evaluation":   {SeedBands(Group{Name: "one", Seeds: oneGroup.Seeds, Evaluated: inf}), "one, evaluated has no finite value"},
 		"infinite published":    {SeedBandsByTime(oneGroup).Published(inf), "published value 1 is -Inf"},
 		"published elsewhere":   {Curves(oneRun()).Published(1), "draw the groups with SeedBands"},
 		"no sheets":             {Drawn(runs.Drawing{}, nil), "no sheets"},

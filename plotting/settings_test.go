@@ -129,6 +129,12 @@ func TestAxisSettings(t *testing.T) {
 	if f.Panels()[0].X.Min != low {
 		t.Error("the source has another range")
 	}
+	for dpi, width := range map[int]int{110: 330, 220: 660} {
+		text, err := f.Size(3, 3).Resolution(dpi).PNG()
+		if size, _ := png.DecodeConfig(bytes.NewReader(text)); err != nil || size.Width != width {
+			t.Errorf("3 inches at %d dots per inch have %d pixels, %v", dpi, size.Width, err)
+		}
+	}
 	for says, f := range map[string]*Figure{
 		"above 0 on a logarithmic": f.XRange(0, 1),
 		"the smaller first":        f.YRange(2, 1),

@@ -200,7 +200,7 @@ func makeDirectoryOf(path string) error {
 }
 
 // PNG returns the figure as PNG, or the error that the figure remembers.
-func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", dotsPerInch) }
+func (f *Figure) PNG() ([]byte, error) { return f.encoded(".png", cmp.Or(f.dpi, dotsPerInch)) }
 
 func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	if f.err != nil {

@@ -53,6 +53,7 @@ var (
 	dashed    = draw.LineStyle{Color: ink, Width: vg.Points(1.5), Dashes: []vg.Length{5, 3}}
 	dotted    = draw.LineStyle{Color: gray, Width: vg.Points(1), Dashes: []vg.Length{1.5, 2}}
 	published = draw.LineStyle{Color: ink, Width: vg.Points(1.25), Dashes: []vg.Length{1.5, 2.5}}
+	dot       = draw.LineStyle{Color: ink, Width: vg.Points(6)} // of a single point
 	thin      = draw.LineStyle{Color: gray, Width: vg.Points(0.5)}
 )
 

@@ -129,13 +129,15 @@ func (r row) make(w *work) {
 		if labels == nil {
 			labels = c.labels
 		}
-		w.published = r.published(labels)
+		if w.published = r.published(labels); w.published != nil {
+			w.evaluated = each(labels, func(label string) float64 { return -value(c.tested(label), logP).Ours })
+		}
 		if r.timed {
 			w.curves(f.title, c.all(labels...)...)
 		} else {
 			w.epochCurves(f.title, c.all(labels...)...)
 		}
-		w.published = nil
+		w.published, w.evaluated = nil, nil
 	}
 	if r.special != nil {
 		r.special(c)

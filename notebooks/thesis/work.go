@@ -19,7 +19,8 @@ import (
 type work struct {
 	*reproduce.Work
 	ctx       context.Context
-	published []float64 // −log p of the curves that are drawn, or nil
+	published []float64 // −log p of test rows for the curves that are drawn, or nil
+	evaluated []float64 // the same of our runs
 }
 
 // keptOf answers a question about the model of a checkpoint, once for all results.
@@ -93,11 +94,11 @@ func (w *work) timed(all ...curve) {
 // curves draws learning curves by epochs and by the seconds that timed measured.
 func (w *work) curves(title string, all ...curve) {
 	w.epochCurves(title, all...)
-	w.Draw(slug(title)+"-seconds", w.ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(groups(all)...).Published(w.published...).Title(title))
+	w.Draw(slug(title)+"-seconds", w.ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(w.groups(all)...).Published(w.published...).Title(title))
 }
 
 func (w *work) epochCurves(title string, all ...curve) {
-	w.Draw(slug(title)+"-epochs", w.ofCurves(title, all)+"by epochs", plotting.SeedBands(groups(all)...).Published(w.published...).Title(title))
+	w.Draw(slug(title)+"-epochs", w.ofCurves(title, all)+"by epochs", plotting.SeedBands(w.groups(all)...).Published(w.published...).Title(title))
 }
 
 func slug(title string) string {
@@ -120,16 +121,20 @@ func (w *work) ofCurves(title string, all []curve) string {
 		caption += "mean and sd over seeds, "
 	}
 	if w.published != nil {
-		caption += "with published values of test rows (dotted), "
+		caption += "with values of test rows, published (dotted) and ours by " + thousands(w.testSamples()) + " samples (dots), "
 	}
 	return caption
 }
 
 // groups returns the groups of seeds that a figure draws as one curve each.
-func groups(all []curve) []plotting.Group {
-	return each(all, func(c curve) plotting.Group {
+func (w *work) groups(all []curve) []plotting.Group {
+	groups := each(all, func(c curve) plotting.Group {
 		return plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split, Seeds: each(c, func(t trained) runs.History { return t.history })}
 	})
+	for i, y := range w.evaluated {
+		groups[i].Evaluated = y
+	}
+	return groups
 }
 
 type norms runs.History
@@ -268,14 +273,8 @@ func (w *work) foundTimes(number, measure string, ratio, se float64, of curve) {
 	})
 }
 
-func pixels(s dataset.Sheet) (mean, se float64) {
-	return statistics.MeanAndError(len(s.Values), func(i int) float64 {
-		sum := 0.0
-		for _, x := range s.Values[i] {
-			sum += x
-		}
-		return sum / float64(len(s.Values[i]))
-	})
+func pixels(s dataset.Sheet) (float64, float64) {
+	return statistics.MeanAndError(len(s.Values), func(i int) float64 { return mean(s.Values[i]) })
 }
 
 // likeTheRows judges whether the mean pixel of many dreams is close to the mean of the training rows.
