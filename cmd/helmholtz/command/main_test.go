@@ -2,12 +2,17 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"image/gif"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,6 +116,30 @@ func TestFromTrainingToFigures(t *testing.T) {
 	}
 	if out := succeed(t, "bench", "eval", dir, "--samples", "10", "--json"); !strings.Contains(out, `"samples_per_s"`) {
 		t.Errorf("bench eval --json printed %s", out)
+	}
+}
+
+// TestTableOfTheReadme trains by the README's command. The odd rows that the README prints, and their log p, come out.
+func TestTableOfTheReadme(t *testing.T) {
+	const table = "docs/animals.csv"
+	text, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`    helmholtz (train [^|]*?) --out runs/animals\n`).FindSubmatch(text)
+	shown := regexp.MustCompile(`(?m)^    (\d+),(-\d[\d.]+),\w+,`).FindAllStringSubmatch(string(text), -1)
+	if command == nil || len(shown) != 2 {
+		t.Fatalf("the README has the command %q and %d rows", command, len(shown))
+	}
+	here, dir := "../../../"+table, filepath.Join(t.TempDir(), "run")
+	succeed(t, append(strings.Fields(strings.NewReplacer(table, here, "\\\n", "").Replace(string(command[1]))), "--out", dir)...)
+	_, rows := records(t, succeed(t, "eval", dir, "--rows", here), 159)
+	logP := func(digits string) float64 { p, _ := strconv.ParseFloat(digits, 64); return p }
+	slices.SortFunc(rows, func(a, b map[string]string) int { return cmp.Compare(logP(a["log_p"]), logP(b["log_p"])) })
+	for i, row := range shown {
+		if got := rows[i]; got["row"] != row[1] || math.Abs(logP(got["log_p"])-logP(row[2])) > 0.1 { // processors round differently
+			t.Errorf("odd row %d is %v, and the README says %v", i+1, got, row[1:])
+		}
 	}
 }
 
