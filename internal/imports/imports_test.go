@@ -18,7 +18,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/philox", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/philox", "internal/plainjson", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -37,7 +37,8 @@ var allowed = map[string][]string{
 	"internal/notices":       nil,
 	"internal/npy":           {"internal/memory"},
 	"internal/philox":        nil,
-	"internal/safetensors":   {"internal/npy"},
+	"internal/plainjson":     {"internal/names"},
+	"internal/safetensors":   {"internal/npy", "internal/plainjson"},
 	"internal/shell":         nil,
 	"internal/statistics":    nil,
 	"internal/torture":       nil,
@@ -85,7 +86,7 @@ var allowed = map[string][]string{
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
 	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
-	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "notebooks/thesis"},
+	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "plotting", "notebooks/cell", "notebooks/reproduce", "notebooks/thesis"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
 	"cmd/helmholtz/command": {"docs", "boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},
 }
