@@ -159,6 +159,7 @@ type source struct {
 	train, validation, test rows
 
 	replaced []rows // rows of the first file whose place another file takes
+	doubt    string // for Set.Notice
 	holdOut  int    // number of training rows to hold out unless Spec.Validation sets it
 }
 
@@ -247,5 +248,6 @@ func (s Spec) divide(data source) (*Set, error) {
 	set := newSet(s.clone(), train, validation, test)
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
+	set.doubt = data.doubt
 	return set, nil
 }

@@ -158,10 +158,15 @@ func (s Spec) loadFor(set *Set) (source, error) {
 			return source{}, err
 		}
 		if of != nil && t == nil {
-			return source{}, fmt.Errorf("data set %s: test = %q: it is a table with columns, and the training rows are not: give both in one format", s.Name, s.Test)
+			return source{}, fmt.Errorf("data set %s: test = %q: it is a table with columns, and the training rows are not: give both in one format, with a header or without", s.Name, s.Test)
 		}
 		if test.test.count()+test.validation.count() > 0 {
 			return source{}, fmt.Errorf("data set %s: the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", s.Name, s.Test)
+		}
+		if of != nil && of.doubt != "" {
+			if data.doubt = s.Test + ": " + of.doubt; other {
+				return source{}, errors.New(data.doubt)
+			}
 		}
 		data.test = test.train
 		if err := data.test.classify(data.train.classes); err != nil {

@@ -47,7 +47,7 @@ func (t *table) read(r io.Reader) error {
 	if read == nil && !isText(bytes.ToValidUTF8(start, nil)) {
 		return fmt.Errorf("it is not a table: give a CSV or Parquet file with the columns %s", quoted(t.namesOf()))
 	}
-	if read == nil {
+	if t.named = read != nil; !t.named {
 		return readDelimited(in, t)
 	}
 	if in.at == nil {
@@ -62,6 +62,5 @@ func (t *table) read(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	t.named = true
 	return t.end()
 }

@@ -189,6 +189,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 type Set struct {
 	spec                    Spec
 	madeFromRows            bool
+	doubt                   string
 	binarized               bool // whether grey values became binary when the set was opened
 	columns                 []Column
 	unnamed                 []string  // the numbers of the columns of a table without names, for each unit
@@ -247,9 +248,9 @@ func (s Split) values() string {
 // part returns v/255 as text.
 func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
-// Notice returns a warning about odd training rows, or "" if they are not odd: all rows are the same, most rows
-// have one value throughout, real columns have a single range, or grey values use a small part of the scale from 0
-// to 1. A model can be trained on such rows, but they are seldom intended.
+// Notice returns a warning about odd data, or "" if they are not odd: the first line of a file of test rows may be its
+// header or a row, all training rows are the same, most rows have one value throughout, real columns have a single
+// range, or grey values use a small part of the scale from 0 to 1. A model can be trained on such data, but they are seldom intended.
 func (s *Set) Notice() string {
 	t := s.train
 	same, constant, n := 0, 0, t.Shape.Units()
@@ -273,6 +274,8 @@ func (s *Set) Notice() string {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
 	}
 	switch {
+	case s.doubt != "":
+		return s.doubt
 	case t.Rows < 2:
 		return ""
 	case same == t.Rows:

@@ -90,6 +90,7 @@ type table struct {
 	line      int      // the line number of first
 	room      int      // number of fields for which there is memory
 	named     bool     // whether the first row is known to be a header
+	doubt     string   // whether the first row of the second file is a header
 	order     []int    // the column of each field of the second file; nil if both files have the same order
 }
 
@@ -178,15 +179,22 @@ func (t *table) follow(header []string) error {
 	for i := range t.columns {
 		t.columns[i].absent = true
 	}
+	numbers, values := !t.named, true // whether all names are numbers, and values of their columns
 	for k, name := range header {
 		i := 0
 		for i < len(t.header) && (t.header[i] != strings.TrimSpace(name) || !t.columns[i].absent) {
 			i++
 		}
 		if i == len(t.header) {
-			return fmt.Errorf("the second file has a column %q that the first lacks, or has it twice: both files need the columns %s", name, quoted(t.header))
+			return fmt.Errorf("the second file has a column %q that the first lacks, or has it twice: both files need the columns %s; if line %d is a row, write the first line of the first file above it", name, quoted(t.header), t.line)
 		}
 		t.order[k], t.columns[i].absent = i, false
+		_, is := t.numberIn(t.header[i])
+		_, known := t.columns[i].places[t.header[i]]
+		numbers, values = numbers && is, values && known
+	}
+	if numbers && (values || !slices.IsSorted(t.order)) {
+		t.doubt = fmt.Sprintf("line %d of the second file (%s) was read as a header, but may be a row: if it is a row, write the first line of the first file above it; if it is a header, give the columns of both files names that are not numbers", t.line, quoted(header))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -791,5 +792,39 @@ func TestNoticeOfAConstantNumber(t *testing.T) {
 		if got := set.Notice(); !strings.Contains(got, `"same=skip"`) {
 			t.Errorf("standardize = %v: notice %q", standardize, got)
 		}
+	}
+}
+
+// A second file without the header of the first is refused, unless its first line could be a header: then training says so.
+func TestSecondFilesWithoutAHeader(t *testing.T) {
+	const bits, three = "1,0,0\n0,1,1\n1,1,0\n0,0,1\n", "1,2,0\n0,1,2\n2,0,1\n0,0,1\n"
+	for _, c := range []struct{ train, test, says string }{
+		{"a,b,c\n" + bits, bits, "if line 1 is a row, write the first line of the first file above it"},
+		{"a,b,c\n" + bits, "a,b,c\n" + bits, ""}, // the remedy
+		{"a,b,c\n" + bits, "c,a,b\n" + bits, ""},
+		{"0,1,2\n" + bits, bits, "if line 1 is a row"},
+		{"0,1,2\n" + bits, "0,1,2\n" + bits, ""},
+		{"0,1,2\n" + three, three, "may be a row"},
+		{"0,1,2\n" + three, "0,1,2\n" + three, "may be a row"},
+		{"0,1,2,3\n1,0,0,1\n0,1,1,1\n1,1,0,0\n", "2,0,3,1\n1,0,0,1\n", "may be a row"},
+	} {
+		spec := Spec{Name: written(t, "train.csv", c.train), Validation: new(0)}
+		if strings.Contains(c.train, three) {
+			spec.Columns = "0=categorical,1=categorical,2=categorical"
+		}
+		_, err := opened(t, spec).ReadRows(written(t, "rows.csv", c.test))
+		spec.Test = written(t, "test.csv", c.test)
+		set, failure := spec.Open()
+		if c.says == "" {
+			if err != nil || failure != nil || set.doubt != "" {
+				t.Errorf("%+v: %v, %v, %v", c, err, failure, set)
+			}
+			continue
+		}
+		wantError(t, err, c.says)
+		if failure == nil {
+			failure = errors.New(set.Notice())
+		}
+		wantError(t, failure, c.says)
 	}
 }
