@@ -151,11 +151,11 @@ func readArrays(f *os.File, l Layout) (arrays map[string]npy.Array, ignored []st
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return nil, nil, err
 		}
-		tensors, err := safetensors.ReadForeign(f, info.Size(), is)
+		foreign, err := safetensors.ReadForeign(f, info.Size(), is)
 		if err != nil {
 			return nil, nil, fmt.Errorf("neither an NPZ archive nor a safetensors file with weights and biases of float16, bfloat16, float32 or float64: %w", err)
 		}
-		for _, t := range tensors {
+		for _, t := range foreign.Tensors {
 			values := t.Wide
 			for _, x := range t.Data {
 				values = append(values, float64(x))
@@ -281,21 +281,26 @@ func (w Weights) checkValues() error {
 	return cmp.Or(check("visible", w.B, w.W.RowView), check("hidden", w.C, w.W.ColView))
 }
 
-// LogPseudoLikelihood returns the mean log-pseudo-likelihood, in nats, of at most 100 training rows of set under the
-// machine that Import makes. If W is square, it can show whether W is visible × hidden, which its shape cannot.
-func (w Weights) LogPseudoLikelihood(set *dataset.Set, from Imported) (float64, error) {
-	converted, _ := w.Converted(from.Visible, from.Hidden, from.Sign)
-	visible, hidden := w.W.Dims()
-	p := MachineSpec{Hidden: hidden}.parameters(visible)
-	converted.write(p)
-	m := &Model{parameters: p}
-	states, err := m.load(set.Train().Subset(100, 1))
-	if err != nil {
-		return 0, err
+// Orders returns the mean log-pseudo-likelihoods, in nats, of at most 100 training rows of set under the machine that
+// Import makes, and under the machine with W transposed. They show whether a square W is visible × hidden, which its
+// shape cannot.
+func (w Weights) Orders(set *dataset.Set, from Imported) (as, transposed float64, err error) {
+	var means [2]float64
+	for k, weights := range []mat.Matrix{w.W, w.W.T()} {
+		converted, _ := Weights{W: mat.DenseCopyOf(weights), B: w.B, C: w.C}.Converted(from.Visible, from.Hidden, from.Sign)
+		m := &Model{parameters: MachineSpec{Hidden: len(w.C)}.parameters(len(w.B))}
+		converted.write(m.parameters)
+		states, err := m.load(set.Train().Subset(100, 1))
+		if err != nil {
+			return 0, 0, err
+		}
+		logs, err := m.LogPseudoLikelihoods(states, len(w.B))
+		if err != nil {
+			return 0, 0, err
+		}
+		means[k], _ = statistics.MeanAndErrorOf(logs)
 	}
-	logs, err := m.LogPseudoLikelihoods(states, visible)
-	mean, _ := statistics.MeanAndErrorOf(logs)
-	return mean, err
+	return means[0], means[1], nil
 }
 
 // Import creates a run in a directory, without any training steps, from the parameters that Converted

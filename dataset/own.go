@@ -164,7 +164,7 @@ func (s Spec) loadFor(set *Set) (source, error) {
 			return source{}, fmt.Errorf("data set %s: the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", s.Name, s.Test)
 		}
 		if of != nil && of.doubt != "" {
-			if data.doubt = s.Test + ": " + of.doubt; other {
+			if data.doubt = s.Test + ": " + of.doubt; set != nil {
 				return source{}, errors.New(data.doubt)
 			}
 		}

@@ -38,7 +38,7 @@ func checkRoom(rows, values, each int64) error {
 func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err error) {
 	f, size, err := files.Open(path)
 	if failure, is := errors.AsType[*fs.PathError](err); is {
-		failure.Path = whole(path)
+		failure.Path, _ = filepath.Abs(path)
 	}
 	if err != nil {
 		return data, err
@@ -49,14 +49,6 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 		return data, fmt.Errorf("%s: %w", path, err)
 	}
 	return data, nil
-}
-
-// whole returns a path with the current folder.
-func whole(path string) string {
-	if absolute, err := filepath.Abs(path); err == nil {
-		return absolute
-	}
-	return path
 }
 
 type input struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -142,7 +143,8 @@ func (s Spec) load() (source, error) {
 	case isPath(s.Name):
 		return s.loadOwn()
 	}
-	return source{}, fmt.Errorf("%w; there is no file or folder %s either", noSet(s.Name), whole(s.Name))
+	path, _ := filepath.Abs(s.Name)
+	return source{}, fmt.Errorf("%w; there is no file or folder %s either", noSet(s.Name), path)
 }
 
 func (s Spec) check() error {

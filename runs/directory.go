@@ -297,17 +297,16 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	})
 }
 
-// missingData adds a remedy to the error for missing data of the run in a directory. The error of a named set has one.
+// missingData adds a remedy to the error for missing data of the run in dir. The error for a named set has one already.
 func missingData(of dataset.Spec, dir string, err error) error {
-	paths := of.Paths()
-	if paths == nil {
-		return err
-	}
 	remedy := "put it back there"
-	if slices.ContainsFunc(paths, func(path *string) bool { return *path != "" && !filepath.IsAbs(*path) }) {
+	if slices.ContainsFunc(of.Paths(), func(path *string) bool { return *path != "" && !filepath.IsAbs(*path) }) {
 		remedy = fmt.Sprintf("the paths in %s are relative to the folder in which training was started: run the command in that folder, or put the data there", filepath.Join(dir, experimentFile))
 	}
-	if !of.IsFile() {
+	switch {
+	case of.Paths() == nil:
+		return err
+	case !of.IsFile():
 		remedy += fmt.Sprintf("; if a program made the data from rows, restore %s from a copy", filepath.Join(dir, datasetFile))
 	}
 	return fmt.Errorf("%w; %s", err, remedy)

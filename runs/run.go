@@ -257,15 +257,9 @@ func (r *Run) Steps() (History, error) {
 // ErrNoSteps is the error for a run without records of single steps.
 var ErrNoSteps = errors.New("has recorded no steps")
 
-// An Importer is an Experiment whose parameters may come from another program.
-type Importer interface {
-	Experiment
-	IsImported() bool
-}
-
 // Imported reports whether the run has the parameters of another program and has not been trained since.
 func (r *Run) Imported() bool {
-	e, is := r.experiment.(Importer)
+	e, is := r.experiment.(interface{ IsImported() bool })
 	return is && e.IsImported() && r.position.Step == 0
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // saveEvery is the time after a checkpoint at which training saves the next, once a step is done.
@@ -242,7 +241,7 @@ func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Tra
 
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
-	notice, _ := work.Interruptible(func() (string, error) { return t.set.Notice(), nil })
+	notice := t.set.Notice()
 	if e, is := t.experiment.(Noticer); is && notice == "" {
 		notice = e.Notice(t.set)
 	}

@@ -177,20 +177,11 @@ type placed struct {
 // Read reads a file of at most size bytes. It checks the header before it reads the tensors, so that it never
 // allocates more memory than a file of that size needs. It returns an error if the tensors overlap, leave gaps,
 // or do not end with the file, or if the checksum does not match.
-func Read(r io.Reader, size int64) (*File, error) { return read(r, size, nil) }
+func Read(r io.Reader, size int64) (*File, error) { return ReadForeign(r, size, nil) }
 
 // ReadForeign reads the wanted tensors of a file of another program like Read. They may also be of float16 or bfloat16,
-// which it converts to float32; the tensors that are not wanted may have any type.
-func ReadForeign(r io.Reader, size int64, wanted func(name string) bool) ([]Tensor, error) {
-	f, err := read(r, size, wanted)
-	if err != nil {
-		return nil, err
-	}
-	return f.Tensors, nil
-}
-
-// read reads all tensors of a file if wanted is nil.
-func read(r io.Reader, size int64, wanted func(name string) bool) (*File, error) {
+// which it converts to float32; the tensors that are not wanted may have any type. If wanted is nil, it is Read.
+func ReadForeign(r io.Reader, size int64, wanted func(name string) bool) (*File, error) {
 	f := &File{}
 	entries, err := f.readHeader(r, size)
 	if err != nil {

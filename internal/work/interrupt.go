@@ -12,26 +12,22 @@ func EndWith(ctx context.Context) { program.Store(&ctx) }
 
 // Interruptible calls f and returns its results. If the program is interrupted, Interruptible returns the error of the
 // context at once, and f continues until the program exits. f must not write anything.
-func Interruptible[T any](f func() (T, error)) (T, error) {
+func Interruptible[T any](f func() (T, error)) (value T, err error) {
 	at := program.Load()
 	if at == nil {
 		return f()
 	}
-	type results struct {
-		value T
-		err   error
-	}
-	done, ctx := make(chan results, 1), *at
+	ctx, done := *at, make(chan func() (T, error), 1)
 	if ctx.Err() == nil {
 		go func() {
 			value, err := f()
-			done <- results{value, err}
+			done <- func() (T, error) { return value, err }
 		}()
 	}
 	select {
 	case <-ctx.Done():
-		return *new(T), ctx.Err()
-	case r := <-done:
-		return r.value, r.err
+		return value, ctx.Err()
+	case results := <-done:
+		return results()
 	}
 }

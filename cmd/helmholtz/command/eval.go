@@ -17,7 +17,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -194,11 +193,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if o.Set, err = run.Dataset(); err != nil {
 		return e, how.Named, err
 	}
-	notice, err := work.Interruptible(func() (string, error) { return o.Set.Notice(), nil })
-	if err != nil {
-		return e, how.Named, err
-	}
-	if notice != "" {
+	if notice := o.Set.Notice(); notice != "" {
 		fmt.Fprintln(c.ErrOrStderr(), notice)
 	}
 	o.Rows = pick(o.Set, x.split).Subset(x.rows, x.seed)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/spf13/cobra"
-	"gonum.org/v1/gonum/mat"
 )
 
 func newImport() *cobra.Command {
@@ -88,20 +86,15 @@ notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors fil
 			said += fmt.Sprintf("ignored: %s\n", strings.Join(w.Ignored, ", "))
 		}
 		if visible, hidden := w.W.Dims(); visible == hidden {
-			as, err := w.LogPseudoLikelihood(set, from)
-			w.W = mat.DenseCopyOf(w.W.T())
-			other, failure := w.LogPseudoLikelihood(set, from)
-			if err := cmp.Or(err, failure); err != nil {
+			as, other, err := w.Orders(set, from)
+			if err != nil {
 				return err
 			}
-			order, remedy := []string{"visible x hidden", "hidden x visible"}, ""
-			if transposed {
-				slices.Reverse(order)
-			}
+			remedy := ""
 			if other > as {
-				remedy = ": check whether the weights are " + order[1]
+				remedy = ": check --transposed"
 			}
-			said += fmt.Sprintf("%s is square and was read as %s; the log pseudo-likelihood of training rows is %.3f nats, and %.3f if it is %s%s\n", names[0], order[0], as, other, order[1], remedy)
+			said += fmt.Sprintf("%s is square: training rows have a log pseudo-likelihood of %.3f nats, or of %.3f with --transposed=%t%s\n", names[0], as, other, !transposed, remedy)
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %v\n%shelmholtz eval %[1]s evaluates it\n", shell.Argument(out), run.Model, said)
 		return err

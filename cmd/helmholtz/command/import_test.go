@@ -44,7 +44,7 @@ func TestImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := succeed(t, "import", square, "--dataset", "3by3", "--coding", "01", "--sign", "minus", "--out", filepath.Join(here, "square")); !strings.Contains(out, "W is square and was read as visible x hidden; ") || !strings.Contains(out, "ignored: momentum\n") {
+	if out := succeed(t, "import", square, "--dataset", "3by3", "--coding", "01", "--sign", "minus", "--out", filepath.Join(here, "square")); !strings.Contains(out, "W is square: training rows have a log pseudo-likelihood of -") || !strings.Contains(out, "ignored: momentum\n") {
 		t.Errorf("import says %q", out)
 	}
 	config := filepath.Join(here, "zeroone", "experiment.toml")
