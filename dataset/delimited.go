@@ -37,7 +37,7 @@ func readDelimited(r io.Reader, t *table) error {
 	}
 	text := strings.ReplaceAll(string(start), "\r", "\n")
 	if weka.MatchString(text) {
-		return unreadError("a Weka file (ARFF)", `convert it, for example with pandas.DataFrame(scipy.io.arff.loadarff(FILE)[0]).to_csv("rows.csv", index=False)`)
+		return unreadError("a Weka file (ARFF)", `convert it, for example with the package liac-arff: t = arff.load(open(FILE)); pandas.DataFrame(t["data"], columns=[a for a, _ in t["attributes"]]).to_csv("rows.csv", index=False)`)
 	}
 	separator := separatorOf(text)
 	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, commented: map[int]int{}}
@@ -210,8 +210,9 @@ func readSpaced(in io.Reader, t *table) error {
 			}
 			continue
 		}
-		if isSparse(record) && (t.rows == 0 || len(record) != t.width()) {
-			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE)[0].toarray())`)
+		ranked := t.rules != FirstRules && len(record) > 2 && strings.HasPrefix(record[1], "qid:") && isSparse(record[1:])
+		if (ranked || isSparse(record)) && (t.rows == 0 || len(record) != t.width()) {
+			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE, n_features=N, zero_based=False)[0].toarray()), where N is the number of columns; zero_based=True if they are counted from 0`)
 		}
 		if err := t.add(record, line); err != nil {
 			return err

@@ -75,7 +75,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"22-float16.npy", "NPY", grey, false}, {"23-bool.npy", "NPY", binary, false}, {"24-mnist-floats-255.npy", "NPY", grey, false}, {"25-keras.npz", "NPZ", grey, true},
 		{"26-one.npz", "NPZ", binary, false}, {"28-matlab.mat", "MATLAB 5 to 7", binary, true}, {"29-matlab-images.mat", "MATLAB 5 to 7", grey, true},
 		{"32-floats-idx3-float", "IDX", grey, false}, {"34-png-folders", "PNG, JPEG", grey, true},
-		{"12-excel-utf16.txt", "UTF-16", "UTF-16", false}, {"14-missing.csv", "CSV, TSV", `line 6, column "pixel2": a missing value`, false}, {"17-weka.arff", "ARFF", "Weka", false},
+		{"12-excel-utf16.txt", "UTF-16", "UTF-16", false}, {"14-missing.csv", "CSV, TSV", `line 6, column "pixel2": a missing value`, false}, {"17-weka.arff", "ARFF", "liac-arff", false},
 		{"27-objects.npy", "NPY of objects", "Python objects", false}, {"30-matlab4.mat", "MATLAB 4", "version 4", false}, {"40-gzip-in-gzip.gz", "gzip within gzip", "gzip within gzip", false},
 		{"41-pickle.pkl", "pickle", "pickle", false}, {"h5py.h5", "HDF5", "HDF5", false}, {"feather.arrow", "Feather", "Feather", false}, {"excel.xlsx", "Excel", "Excel", false},
 		{"matlab73.mat", "MATLAB 7.3", "-v7", false}, {"libsvm.txt", "LIBSVM", "LIBSVM", false}, {"list.json", "JSON lists", "JSON", false}, {"page.html", "HTML", "HTML", false}, {"one.png", "PNG, JPEG", "folder of the pictures", false},

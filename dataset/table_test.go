@@ -675,6 +675,10 @@ func TestSeparatorsBelowTheStart(t *testing.T) {
 	if len(set.Columns()) != 2 {
 		t.Errorf("columns %v", set.Columns())
 	}
+	ranked := written(t, "ranked.txt", strings.Repeat("1 qid:1 1:0.5\n0 qid:2 1:0.25\n", 3))
+	opened(t, Spec{Name: ranked, Rules: FirstRules, Validation: new(0)})
+	_, err := Spec{Name: ranked}.Open()
+	wantError(t, err, "LIBSVM", "zero_based=False", "n_features=N")
 	for _, text := range []string{"1\n0 3:1\n1 2:1\n", "1\n0\n0 3:1 4:2\n", "1 1:1 2:1\n0\n"} {
 		_, err := Spec{Name: written(t, "sparse.txt", text)}.Open()
 		wantError(t, err, "LIBSVM")

@@ -34,6 +34,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"SQLite format 3", "an SQLite database", `export its table, for example with pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
 	{"<!", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
+	{"[[", "JSON", `convert it, for example with numpy.save("rows.npy", numpy.array(json.load(open(FILE))))`},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False), or read_json(FILE, lines=True) if each line is a row`},
 	{"MThd", "a MIDI file", `write the keys that sound at each step as JSON, {"keys": [21, 108], "train": [[[60, 64], [60]]]}`},
 	{"X\n\x00\x00", rName, rRemedy}, {"RDX3\nX\n", rName, rRemedy}, {"RDX2\nX\n", rName, rRemedy},
@@ -51,7 +52,7 @@ func hasMagic(start []byte, magic string) bool {
 
 const (
 	utf16Name     = "text in UTF-16, as Excel saves it"
-	utf16Remedy   = `save it as CSV UTF-8, for example with pandas.read_csv(FILE, encoding="utf-16", sep=None, engine="python").to_csv("rows.csv", index=False)`
+	utf16Remedy   = "save it as CSV UTF-8, for example with iconv -f utf-16 -t utf8 FILE > rows.csv, or without a byte order mark with -f utf-16le or -f utf-16be"
 	pickleName    = "a Python pickle"
 	pickleRemedy  = `reading a pickle can run any code; save its array with numpy.save("rows.npy", array)`
 	featherRemedy = `convert it, for example with pandas.read_feather(FILE).to_csv("rows.csv", index=False)`
