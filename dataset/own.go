@@ -290,9 +290,10 @@ func (s Spec) finish(data *source, set *Set) error {
 	}
 	var first, parts []*rows // of the first file, and of both
 	var second, like *rows   // rows of the second file, and rows that give its scale
+	training := s.Name
 	switch {
 	case set != nil && !set.fromFile():
-		second, like = &data.train, &rows{}
+		second, like, training = &data.train, &rows{}, set.Name()
 		if set.spec.isNamed() && (set.binarized || !isBinary(set.train.Values)) {
 			like = &rows{levels: true, values: []uint8{1}}
 		}
@@ -338,14 +339,6 @@ func (s Spec) finish(data *source, set *Set) error {
 			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
 		}
 	}
-	if err := s.develop(nil, first...); err != nil {
-		return fmt.Errorf("%s: %w", s.files(" or "), err)
-	}
-	if second != nil {
-		if err := s.develop(like, second); err != nil {
-			return fmt.Errorf("%s: %w", cmp.Or(s.Test, s.Name), err)
-		}
-	}
 	for _, part := range parts {
 		path := s.Name
 		if part == &data.test {
@@ -363,10 +356,6 @@ func (s Spec) finish(data *source, set *Set) error {
 	}
 	if second != nil {
 		if err := s.scaleLike(like, second); err != nil {
-			training := s.Name
-			if set != nil {
-				training = set.Name()
-			}
 			return fmt.Errorf("%s has values on another scale than %s: %w", cmp.Or(s.Test, s.Name), training, err)
 		}
 	}

@@ -15,6 +15,9 @@ import (
 // (but not in columns with names of their own) or from 0 to Largest, numbers from 0 to 1, or spins of -1 and 1.
 // With the binarisation Real, scale keeps the numbers, divided by Largest if it is given.
 func (s Spec) scale(parts ...*rows) error {
+	if err := s.develop(nil, parts...); err != nil {
+		return err
+	}
 	if s.Binarization == Real || s.Largest != 0 {
 		for _, part := range parts {
 			if part.scaled && s.Largest != 0 && s.Largest != 1 && s.rules() != FirstRules {
@@ -84,6 +87,9 @@ func (e extent) areFractions() bool { return !e.whole && e.least >= 0 && e.most 
 // scaleLike turns the numbers of a second file into values, on the scale of training rows that scale has scaled. It
 // refuses numbers that may be on another scale.
 func (s Spec) scaleLike(training, part *rows) error {
+	if err := s.develop(training, part); err != nil {
+		return err
+	}
 	of := part.extent()
 	switch {
 	case s.Binarization == Real || s.Largest != 0:
@@ -193,7 +199,7 @@ func (s Spec) code() (code float64, is bool) {
 func (s Spec) codeOf(r *rows) (float64, error) {
 	code, err := strconv.ParseFloat(s.Missing, 64)
 	switch old := s.rules() == FirstRules; {
-	case s.Missing == "" || r.kind == tableKind || old && r.scaled:
+	case s.Missing == "" || r.kind == tableKind || old && (r.scaled || r.kind == pictureKind):
 		return math.NaN(), nil // a table has refused missing values
 	case r.kind == pictureKind || r.keys != nil:
 		return code, fmt.Errorf("missing = %q, but pictures, and steps that list keys, have no missing values: omit missing (--missing)", s.Missing)

@@ -148,13 +148,6 @@ type Inpainting struct {
 	Fill func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
 }
 
-// A Composer is a model whose images are music.
-type Composer interface {
-	// WriteMIDI writes images as a standard MIDI file. keys holds the MIDI numbers of the first and the last
-	// unit, or is nil if the data give none.
-	WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error
-}
-
 // A Saver is a model that writes a model file without the state that only training needs.
 type Saver interface {
 	Save(w io.Writer) error

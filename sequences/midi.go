@@ -93,13 +93,3 @@ func variable(n int) []byte {
 	}
 	return b
 }
-
-// WriteMIDI writes sequences as MIDI, like the function WriteMIDI.
-func (m *RNNRBM) WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error {
-	return WriteMIDI(w, sheet, keys)
-}
-
-// WriteMIDI writes sequences as MIDI, like the function WriteMIDI.
-func (m *Belief) WriteMIDI(w io.Writer, sheet dataset.Sheet, keys []int) error {
-	return WriteMIDI(w, sheet, keys)
-}

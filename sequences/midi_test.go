@@ -86,7 +86,7 @@ func TestMIDI(t *testing.T) {
 		}
 	}
 	uneven := dataset.Sheet{Shape: dataset.Shape{Height: 2, Width: 88}, Values: [][]float64{{1}}}
-	if err := new(Belief).WriteMIDI(&b, uneven, nil); err == nil || !strings.Contains(err.Error(), "image 1 has 1 value, but its shape is 2×88: give 176") {
+	if err := WriteMIDI(&b, uneven, nil); err == nil || !strings.Contains(err.Error(), "image 1 has 1 value, but its shape is 2×88: give 176") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/sequences"
 	"github.com/spf13/cobra"
 )
 
@@ -86,10 +87,6 @@ before the expected values are drawn.`,
 			if err := plotting.CheckPixels(run); err != nil && !table {
 				return err
 			}
-			composer, composes := model.(runs.Composer)
-			if midi != "" && !composes {
-				return runs.Lacks(run, "plays no music")
-			}
 			kind := kind
 			if kind == "" && table {
 				kind = drawsOf(model, chain.Sweeps)
@@ -97,6 +94,9 @@ before the expected values are drawn.`,
 			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {
 				return err
+			}
+			if midi != "" && !d.Steps {
+				return runs.Lacks(run, "plays no music")
 			}
 			if table && d.Kind != "means" && d.Kind != "draws" {
 				return misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
@@ -132,7 +132,7 @@ before the expected values are drawn.`,
 				if ofFile {
 					keys = set.Keys()
 				}
-				if err := composer.WriteMIDI(&b, sheets[0], keys); err != nil {
+				if err := sequences.WriteMIDI(&b, sheets[0], keys); err != nil {
 					return err
 				}
 				if err := savedAt(c, path, writeFile(path, b.Bytes())); err != nil {
