@@ -15,10 +15,9 @@ type rows struct {
 	packed  []uint8   // values that are all 0 or 1, one bit each, laid out like Split.Bits
 	numbers []float64 // numbers of a file, until scale turns them into values or reals
 	kind    string    // the type of the numbers of a file, named as in npy.Numbers, pictureKind or tableKind; "" for others
-	pixels  []uint16  // of pictures, until develop or scale turns them into values or reals
-	white   uint16    // the pixel that stands for 1, unless the Spec gives another
+	pixels  []uint16  // of pictures, as 16 bits, until develop or divideBy turns them into values or reals
+	white   uint16    // 255 or 65535 if all pictures have 8 or 16 bits, otherwise 0
 	merged  string    // a picture whose palette gives different numbers the same colour, or ""
-	mixed   bool      // whether some pictures had 8 bits, and others 16
 	reals   []float32 // real numbers
 	labels  []uint8
 	weights []float64

@@ -145,70 +145,70 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 		if r.shape = cmp.Or(r.shape, picture.shape); picture.shape != r.shape {
 			return fmt.Errorf("%s has %v pixels, but others have %v: bring all pictures to one size", path, picture.shape, r.shape)
 		}
-		if r.white != picture.white && r.white != 0 {
-			r.mixed = true
-			r.deepen()
-			picture.deepen()
+		if r.pixels == nil {
+			r.white = picture.white
+		} else if r.white != picture.white {
+			r.white = 0
 		}
 		if picture.merged != "" {
 			r.merged = path
 		}
-		r.pixels, r.white, r.kind = append(r.pixels, picture.pixels...), picture.white, pictureKind
+		r.pixels, r.kind = append(r.pixels, picture.pixels...), pictureKind
 	}
 	return checkRoom(int64(r.count()), int64(len(r.pixels)), bytesEach)
 }
 
-// deepen gives pixels of 8 bits the scale of 16 bits.
-func (r *rows) deepen() {
-	for i := range r.pixels {
-		r.pixels[i] *= 65535 / r.white
+// numberOf returns the number that a file has for a pixel of 16 bits.
+func numberOf(pixel, white uint16) uint16 {
+	if white == 255 {
+		return uint16((uint32(pixel) + 128) / 257)
 	}
-	r.white = 65535
+	return pixel
 }
 
-// develop turns pixels into grey levels, or into bytes like an array if all are 0 or 1. It keeps them if
-// Largest gives their scale. like holds pictures of the same scale that were developed before; it may be nil.
-func (s Spec) develop(like *rows, parts ...*rows) error {
+// develop turns pixels into grey levels, or into bytes like an array if all are 0 or 1. It keeps their numbers if
+// Largest gives their scale. training holds the training rows if the pictures are those of another file.
+func (s Spec) develop(training *rows, parts ...*rows) error {
 	var most, white uint16
 	mixed, merged := false, ""
 	for _, part := range parts {
-		if part.pixels != nil {
-			merged = cmp.Or(merged, part.merged)
-			mixed = mixed || part.mixed || white != 0 && white != part.white
-			most, white = max(most, slices.Max(part.pixels)), max(white, part.white)
+		if part.pixels == nil {
+			continue
 		}
+		mixed = mixed || part.white == 0 || white != 0 && white != part.white
+		most, white, merged = max(most, numberOf(slices.Max(part.pixels), part.white)), max(white, cmp.Or(part.white, 65535)), cmp.Or(merged, part.merged)
 	}
 	dark := s.Largest == 0 && most > 1 && most < 1<<15 && white > 255
-	// Another file has the old rules only where they gave the training pictures another scale.
-	old := s.rules() == FirstRules && (like == nil || like.white != 0 && (s.Largest != 0 || slices.Max(like.values) <= 1))
-	if like != nil && like.white != 0 {
-		mixed, dark = mixed || like.white != white, dark && like.white != white
+	old := s.rules() == FirstRules
+	if training != nil {
+		// Another file has the old rules only where they gave the training pictures another scale.
+		old = old && training.white != 0 && (s.Largest != 0 || training.extent().most < 1.5/255)
+		mixed = training.white != white && (dark || training.white != 0)
+		dark = mixed && dark
 	}
 	switch {
 	case white == 0:
 		return nil
 	case !old && merged != "":
 		return fmt.Errorf("%s has a palette that gives different numbers the same colour: save the numbers, in Python with Image.fromarray(numpy.asarray(Image.open(FILE))).save(\"new.png\"), or the grey levels, with Image.open(FILE).convert(\"L\").save(\"new.png\")", merged)
-	case !old && like != nil && (dark || mixed && s.Largest != 0):
-		return fmt.Errorf("white is in doubt, since the training rows are no pictures of as many bits, and the numbers go up to %d: save the pictures on the scale of the training rows, for example grey levels with Image.fromarray(numpy.uint8(numpy.asarray(Image.open(FILE))*255.0/%[1]d)).save(\"new.png\")", most)
 	case !old && mixed && (dark || s.Largest != 0):
-		return fmt.Errorf("some pictures have 8 bits and others 16 bits with numbers up to %d, which leaves their scale in doubt: save all with 16 bits, for example with Image.fromarray(numpy.asarray(Image.open(FILE)).astype(\"uint16\")).save(\"new.png\") if their numbers mean the same", most)
+		return fmt.Errorf("white is in doubt, since not all rows are pictures of as many bits, and the numbers go up to %d: save all pictures on the same scale, for example grey levels with Image.fromarray(numpy.uint8(numpy.asarray(Image.open(FILE))*255.0/%[1]d)).save(\"new.png\")", most)
 	case !old && dark:
 		return fmt.Errorf("the pictures of 16 bits have numbers up to %d, but white is 65535: give the largest possible number, such as largest = %[1]d (--largest)", most)
 	}
 	for _, part := range parts {
-		switch {
-		case part.pixels == nil, !old && s.Largest != 0:
+		if part.pixels == nil || !old && s.Largest != 0 {
 			continue
-		case old || most > 1:
-			part.scaled, part.levels = true, true
 		}
+		part.scaled = old || most > 1
+		part.levels = part.scaled
 		part.values = make([]uint8, len(part.pixels))
 		for k, v := range part.pixels {
-			if part.scaled && part.white > 255 {
-				v = uint16((uint32(v) + 128) / 257)
+			white := part.white
+			if part.scaled {
+				white = 255
 			}
-			part.values[k] = uint8(v)
+			part.values[k] = uint8(numberOf(v, white))
 		}
 		part.pixels = nil
 	}
@@ -266,9 +266,6 @@ func readPicture(r io.Reader) (rows, error) {
 					return rows{}, fmt.Errorf(`pixel %d,%d is coloured or transparent: save the picture in grey levels on a background such as white, in Python with a = Image.open(FILE).convert("RGBA"); Image.alpha_composite(Image.new("RGBA", a.size, "white"), a).convert("L").save(FILE)`, y, x)
 				}
 				return rows{}, fmt.Errorf(`pixel %d,%d is coloured: save the picture in grey levels, in Python with Image.open(FILE).convert("L").save(FILE)`, y, x)
-			}
-			if of.white == 255 {
-				red = (red + 128) / 257 // from 16 bits
 			}
 			of.pixels = append(of.pixels, uint16(red))
 		}

@@ -118,10 +118,12 @@ func (s Spec) scaleLike(training, part *rows) error {
 			return err
 		}
 		return part.unpack(uint8(of.most))
-	case training.levels:
-		return fmt.Errorf("its numbers go from %v to %v, but the training rows have grey levels, whole numbers from 0 to 255: scale the rows in the same way", of.least, of.most)
 	}
-	return fmt.Errorf("its numbers go from %v to %v, but the training rows go from 0 to 1: scale the rows in the same way", of.least, of.most)
+	scale := "go from 0 to 1"
+	if training.levels {
+		scale = "have grey levels, whole numbers from 0 to 255"
+	}
+	return fmt.Errorf("its numbers go from %v to %v, but the training rows %s: scale the rows in the same way", of.least, of.most, scale)
 }
 
 // named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
@@ -290,7 +292,7 @@ func (r *rows) number(k int) float64 {
 	case r.numbers != nil:
 		return r.numbers[k]
 	case r.pixels != nil:
-		return float64(r.pixels[k])
+		return float64(numberOf(r.pixels[k], r.white))
 	case r.scaled:
 		return float64(r.values[k]) / 255
 	}
