@@ -145,7 +145,12 @@ func (s Spec) loadFor(set *Set) (source, error) {
 		return source{}, err
 	}
 	var columns []Column
-	if set != nil && set.fromFile() {
+	switch {
+	case set != nil && !set.fromFile():
+		if err := data.checkOnePart(s.Name); err != nil {
+			return source{}, err
+		}
+	case set != nil:
 		columns = set.columns
 		data.test, data.validation, data.replaced = rows{}, rows{}, []rows{data.test, data.validation}
 	}
@@ -160,8 +165,8 @@ func (s Spec) loadFor(set *Set) (source, error) {
 		if of != nil && t == nil {
 			return source{}, fmt.Errorf("data set %s: test = %q: it is a table with columns, and the training rows are not: give both in one format, with a header or without", s.Name, s.Test)
 		}
-		if test.test.count()+test.validation.count() > 0 {
-			return source{}, fmt.Errorf("data set %s: the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", s.Name, s.Test)
+		if err := test.checkOnePart(s.Test); err != nil {
+			return source{}, err
 		}
 		if of != nil && of.doubt != "" {
 			if data.doubt = s.Test + ": " + of.doubt; set != nil {
@@ -181,6 +186,14 @@ func (s Spec) loadFor(set *Set) (source, error) {
 		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
 	}
 	return data, s.finish(&data, set)
+}
+
+// checkOnePart refuses a file of other rows that has test or validation rows of its own.
+func (data source) checkOnePart(path string) error {
+	if data.test.count()+data.validation.count() > 0 {
+		return fmt.Errorf("the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", path)
+	}
+	return nil
 }
 
 // files returns Name or, if Test is set, Name + and + Test.
@@ -294,6 +307,9 @@ func (s Spec) finish(data *source, set *Set) error {
 	switch {
 	case set != nil && !set.fromFile():
 		second, like, training = &data.train, &rows{}, set.Name()
+		if s.Binarization != Real && s.Largest == 0 {
+			spinsToBits(second)
+		}
 		if set.spec.isNamed() && (set.binarized || !isBinary(set.train.Values)) {
 			like = &rows{levels: true, values: []uint8{1}}
 		}

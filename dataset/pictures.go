@@ -167,7 +167,7 @@ func numberOf(pixel, white uint16) uint16 {
 }
 
 // develop turns pixels into grey levels, or into bytes like an array if all are 0 or 1. It keeps their numbers if
-// Largest gives their scale. training holds the training rows if the pictures are those of another file.
+// Largest gives their scale. training holds the training rows if the pictures come from another file.
 func (s Spec) develop(training *rows, parts ...*rows) error {
 	var most, white uint16
 	mixed, merged := false, ""

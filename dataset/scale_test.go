@@ -260,3 +260,29 @@ func TestLargestWithoutEffect(t *testing.T) {
 		opened(t, spec)
 	}
 }
+
+// Rows of a program may be spins, and so may the rows of another file. A file of several parts is refused.
+func TestAnotherFileBesideRowsOfAProgram(t *testing.T) {
+	rows := [][]float64{{-1, 1, 1}, {1, -1, -1}}
+	made, err := FromRows("spins", Shape{1, 3}, rows, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{arrayAt(t, "spins.npy", "<i8", -1, 1, 1, 1, -1, -1), arrayAt(t, "bits.npy", "<i8", 0, 1, 1, 1, 0, 0)} {
+		if got, err := made.ReadRows(path); err != nil || !slices.Equal(got.Values, []uint8{0, 255, 255, 255, 0, 0}) {
+			t.Errorf("%s: %v, %v", path, got.Values, err)
+		}
+	}
+	_, err = made.ReadRows("testdata/formats/25-keras.npz")
+	wantError(t, err, "has more than one part")
+	glyphs := opened(t, Spec{Name: "glyphs"})
+	bits := make([]byte, 784)
+	bits[0] = 1
+	masks := strings.Replace(small, "(2, 3)", "(1, 784)", 1)
+	_, err = glyphs.ReadRows(written(t, "masks.npy", string(npyFile(masks, bits))))
+	wantError(t, err, "another scale than glyphs", "only 0 and 1")
+	bits[1] = 200
+	if _, err = glyphs.ReadRows(written(t, "dark.npy", string(npyFile(masks, bits)))); err != nil {
+		t.Error(err)
+	}
+}
