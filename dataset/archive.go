@@ -69,9 +69,9 @@ func readEntry(f *zip.File, size int64) (tensor, error) {
 // that name holds the training rows, without labels, and the other arrays are ignored. Otherwise, testWord and
 // validationWord match the names of the arrays of test and validation rows, and all other arrays belong to the
 // training rows. Each part may have one array of rows, one vector of labels and one vector of lengths. Labels are
-// whole numbers, one per row. An array of 1 × n is one test or validation row if training rows have n values. The
+// whole numbers, one per row; by NewestRules, their name says so, and data.unread names the vectors that are not read. An array of 1 × n is one test or validation row if training rows have n values. The
 // name of a vector of lengths contains length; the vector holds the number of steps of each sequence.
-func arrange(arrays []tensor, pick string) (data source, err error) {
+func arrange(arrays []tensor, pick string, newest bool) (data source, err error) {
 	var listed []string
 	for _, a := range arrays {
 		listed = append(listed, fmt.Sprintf("%s %v", a.name, a.size))
@@ -112,9 +112,11 @@ func arrange(arrays []tensor, pick string) (data source, err error) {
 				}
 			}
 		}
-		if err := part.to.findLabels(labels, choose); err != nil {
+		unread, err := part.to.findLabels(labels, newest, choose)
+		if err != nil {
 			return data, err
 		}
+		data.unread = append(data.unread, unread...)
 		if len(lengths) > 1 {
 			return data, choose("there are several arrays of lengths")
 		}
@@ -170,8 +172,9 @@ func (a tensor) areLengths() bool {
 
 // findLabels finds the vector that has one whole number per row and takes the labels of the rows from it. It
 // leaves the rows without labels if there is no such vector, and returns an error if there are several, or if the
-// only vector named as labels has another length.
-func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error {
+// only vector named as labels has another length. By NewestRules, the name of the vector must say that it has labels,
+// and findLabels returns the names of the other vectors.
+func (r *rows) findLabels(vectors []tensor, newest bool, choose func(why string) error) (unread []string, err error) {
 	var named []tensor
 	for _, a := range vectors {
 		if hasWord(a.name, labelWord) {
@@ -179,21 +182,26 @@ func (r *rows) findLabels(vectors []tensor, choose func(why string) error) error
 		}
 	}
 	if len(named) == 1 && named[0].count() != r.count() {
-		return choose(fmt.Sprintf("the array %s has %s for %s", named[0].name, names.Count(named[0].count(), "label"), names.Count(r.count(), "row")))
+		return nil, choose(fmt.Sprintf("the array %s has %s for %s", named[0].name, names.Count(named[0].count(), "label"), names.Count(r.count(), "row")))
 	}
 	vectors = slices.DeleteFunc(vectors, func(a tensor) bool {
-		return a.count() != r.count() || slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
+		other := newest && !hasWord(a.name, labelWord) && !strings.EqualFold(a.name, "classes") || a.count() != r.count() ||
+			slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
+		if other && newest {
+			unread = append(unread, a.name)
+		}
+		return other
 	})
 	switch len(vectors) {
 	case 0:
-		return nil
+		return unread, nil
 	case 1:
 		labelled, err := vectors[0].labels()
 		if err != nil {
-			return fmt.Errorf("array %s: %w%s", vectors[0].name, err, otherArray)
+			return nil, fmt.Errorf("array %s: %w%s", vectors[0].name, err, otherArray)
 		}
 		r.labels = labelled.labels
-		return nil
+		return unread, nil
 	}
-	return choose("there are several arrays of labels")
+	return nil, choose("there are several arrays of labels")
 }

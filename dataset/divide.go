@@ -157,9 +157,10 @@ func (r *rows) keepReal() {
 type source struct {
 	train, validation, test rows
 
-	replaced []rows // rows of the first file whose place another file takes
-	doubt    string // for Set.Notice
-	holdOut  int    // number of training rows to hold out unless Spec.Validation sets it
+	replaced []rows   // rows of the first file whose place another file takes
+	doubt    string   // for Set.Notice
+	unread   []string // names of arrays that were not read
+	holdOut  int      // number of training rows to hold out unless Spec.Validation sets it
 }
 
 // These are the random streams of the purpose philox.HoldOut.
@@ -248,5 +249,8 @@ func (s Spec) divide(data source) (*Set, error) {
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
 	set.doubt = data.doubt
+	if data.unread != nil {
+		set.unread = fmt.Sprintf("arrays of %s that were not read (%s): if one of them has labels or weights, give FILE#NAME as label_file (--label-file) or weight_file (--weight-file)", s.Name, listed(data.unread))
+	}
 	return set, nil
 }

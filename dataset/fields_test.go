@@ -88,7 +88,7 @@ func TestWriteCSVKeepsLargeNumbers(t *testing.T) {
 // the most probable values.
 func TestWriteCSVOfBits(t *testing.T) {
 	for low, name := range map[string]string{"0": "bits.csv", "-1": "spins.csv"} {
-		text := strings.ReplaceAll("a,b,c,label\n1,0,1,x\n1,1,0,y\n1,0,0,x\n1,1,1,y\n", "0", low)
+		text := strings.ReplaceAll("a,b,c,label\n0,0,1,x\n1,1,0,y\n1,0,0,x\n1,1,1,y\n", "0", low)
 		path := written(t, name, text)
 		set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0)})
 		train := set.Train()

@@ -153,7 +153,7 @@ func TestArraysOfArchives(t *testing.T) {
 		train, validation, tested int
 		labeled                   bool
 	}{
-		{map[string]string{"data": x, "values": y}, 3, 0, 1, true}, {map[string]string{"x": x, "latest": y}, 3, 0, 1, true},
+		{map[string]string{"data": x, "values": y}, 3, 0, 1, false}, {map[string]string{"x": x, "y": y, "latest": y, "classes": bits("(3,)", 0, 1, 2)}, 3, 0, 1, true},
 		{map[string]string{"xTrain": x, "yTrain": y, "xTest": x, "yTest": y}, 4, 0, 4, true}, {map[string]string{"trainimages": x, "testimages": x, "valid_set": x}, 4, 4, 4, false},
 		{map[string]string{"trainfeatures": x, "testfeatures": x, "x_eval": x}, 4, 4, 4, false},
 		{map[string]string{"x_train": x, "x_test": one}, 4, 0, 1, false}, {map[string]string{"x": x, "y": y, "x_test": one, "y_test": bits("(1,)", 2)}, 4, 0, 1, true},
@@ -162,12 +162,17 @@ func TestArraysOfArchives(t *testing.T) {
 		if test := set.Test(); set.Train().Rows != c.train || set.Validation().Rows != c.validation || test.Rows != c.tested || (test.Labels != nil) != c.labeled {
 			t.Errorf("%q: %v with the labels %v of test rows", slices.Sorted(maps.Keys(c.arrays)), set, test.Labels)
 		}
+		for name := range c.arrays {
+			if other := name == "values" || name == "latest" || name == "classes"; len(name) > 1 && strings.Contains(set.Notice(), name) != other {
+				t.Errorf("whether %s is not read is not in the notice %q", name, set.Notice())
+			}
+		}
 	}
 	text := strings.Replace(x, "|u1", "<U1", 1)
 	for says, arrays := range map[string]map[string]string{
 		"the array y has 3 labels for 4 rows among the arrays": {"x": x, "y": bits("(3,)", 0, 1, 2)},
 		"array names: the NPY array has type":                  {"x": x, "names": text},
-		"array years: row 1: 2000 is not a class":              {"x": x, "years": string(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", floats32(2000, 2001, 2002, 2003)))},
+		"array class: row 1: 2000 is not a class":              {"x": x, "class": string(npyFile("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", floats32(2000, 2001, 2002, 2003)))},
 	} {
 		_, err := Spec{Name: archiveOf(t, arrays)}.Open()
 		wantError(t, err, says, "FILE#NAME")

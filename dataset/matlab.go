@@ -194,7 +194,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 
 // arrangeMatlab arranges the arrays of a MATLAB file. It first reorders square images from height × width × rows
 // to rows × height × width. It leaves sequences, which have a length each.
-func arrangeMatlab(arrays []tensor, pick string) (source, error) {
+func arrangeMatlab(arrays []tensor, pick string, newest bool) (source, error) {
 	if len(arrays) == 0 {
 		if pick != "" {
 			return source{}, fmt.Errorf("the MATLAB file has no array of numbers named %s", pick)
@@ -215,5 +215,5 @@ func arrangeMatlab(arrays []tensor, pick string) (source, error) {
 			return source{}, fmt.Errorf("array %s has size %v: images that are not square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
 		}
 	}
-	return arrange(arrays, pick)
+	return arrange(arrays, pick, newest)
 }

@@ -218,7 +218,7 @@ func (s *Set) readRows(path string) (Split, error) {
 	}
 	var of rows
 	if !s.fromFile() {
-		data, err := Spec{Name: path, Binarization: spec.Binarization, Largest: spec.Largest, Missing: spec.Missing}.loadFor(s)
+		data, err := Spec{Name: path, Binarization: spec.Binarization, Largest: spec.Largest, Missing: spec.Missing, array: true}.loadFor(s)
 		if err != nil {
 			return Split{}, err
 		}
@@ -403,7 +403,7 @@ func (r *rows) classify(classes []string) error {
 func (data *source) readWeights(s Spec) error {
 	weights, is := readVector(s.WeightFile)
 	if !is {
-		of, err := Spec{Name: s.WeightFile, Binarization: Real}.loadOwn()
+		of, err := Spec{Name: s.WeightFile, Binarization: Real, array: true}.loadOwn()
 		if err != nil {
 			return err
 		}
@@ -542,7 +542,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		if err != nil {
 			return source{}, nil, err
 		}
-		t = &table{code: s.Missing, rules: s.rules(), kinds: kinds}
+		t = &table{code: s.Missing, rules: s.rules(), kinds: kinds, alike: s.array || s.Shape != "" || s.Largest != 0}
 	}
 	t.train = t.rows
 	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
@@ -594,13 +594,13 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 		if err != nil {
 			return source{}, err
 		}
-		return arrange(arrays, pick)
+		return arrange(arrays, pick, s.rules() != FirstRules)
 	case bytes.HasPrefix(start, []byte(matlabMagic)):
 		arrays, err := readMatlab(b, pick)
 		if err != nil {
 			return source{}, err
 		}
-		return arrangeMatlab(arrays, pick)
+		return arrangeMatlab(arrays, pick, s.rules() != FirstRules)
 	case pick != "":
 		return source{}, fmt.Errorf("it has no array %q: only .npz and MATLAB files have named arrays", pick)
 	}

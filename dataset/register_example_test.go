@@ -31,7 +31,7 @@ func readLogger(r io.ReaderAt, size int64, row func(fields []string) error) erro
 func ExampleRegisterTable() {
 	path := filepath.Join(os.TempDir(), "weather.log")
 	defer os.Remove(path)
-	if err := os.WriteFile(path, []byte("logger\ndegrees|sky|\n"+strings.Repeat("21.5|sun|\n9.5|rain|\n", 10)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("logger\ndegrees|sky|\n"+strings.Repeat("21.5|sun|\n9.5|rain|\n14|rain|\n", 10)), 0o600); err != nil {
 		log.Fatal(err)
 	}
 	weather, err := dataset.Spec{Name: path, Binarization: dataset.Real}.Open()
@@ -39,5 +39,5 @@ func ExampleRegisterTable() {
 		log.Fatal(err)
 	}
 	fmt.Println(weather.Columns(), weather.Train().Rows, weather.Test().Rows)
-	// Output: [degrees: real, 1 unit sky: binary, 1 unit (rain, sun)] 18 2
+	// Output: [degrees: real, 1 unit sky: binary, 1 unit (rain, sun)] 27 3
 }

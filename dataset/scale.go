@@ -129,28 +129,29 @@ func (s Spec) scaleLike(training, part *rows) error {
 // named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
 // and pixel1.
 func (r *rows) named() (columns []string) {
+	for _, c := range r.columns {
+		if c.Units > 0 {
+			columns = append(columns, c.Name)
+		}
+	}
+	if areCounted(columns) {
+		return nil
+	}
+	return columns
+}
+
+// areCounted reports whether names differ only in their digits.
+func areCounted(columns []string) bool {
 	withoutDigits := func(c rune) rune {
 		if '0' <= c && c <= '9' {
 			return -1
 		}
 		return c
 	}
-	pixels, common := true, ""
-	for _, c := range r.columns {
-		if c.Units == 0 {
-			continue
-		}
-		stem := strings.Map(withoutDigits, c.Name)
-		if columns == nil {
-			common = stem
-		}
-		pixels = pixels && stem == common && stem != c.Name
-		columns = append(columns, c.Name)
-	}
-	if pixels {
-		return nil
-	}
-	return columns
+	return !slices.ContainsFunc(columns, func(name string) bool {
+		stem := strings.Map(withoutDigits, name)
+		return stem == name || stem != strings.Map(withoutDigits, columns[0])
+	})
 }
 
 // scaleRows scales the rows that a program passes in.

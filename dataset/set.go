@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -194,6 +195,7 @@ type Set struct {
 	columns                 []Column
 	unnamed                 []string  // the numbers of the columns of a table without names, for each unit
 	spins                   bool      // whether the values were -1 and 1
+	unread                  string    // names arrays of the file that were not read
 	keys                    []int     // lowest and highest key of sequences of keys, if the file gave them
 	classes                 []string  // names of the classes, if the rows came from folders of classes
 	scalings                []scaling // of the units of a standardised set
@@ -248,10 +250,63 @@ func (s Split) values() string {
 // part returns v/255 as text.
 func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
-// Notice returns a warning about odd data, or "" if they are not odd: the first line of a file of test rows may be its
-// header or a row, all training rows are the same, most rows have one value throughout, real columns have a single
-// range, or grey values use a small part of the scale from 0 to 1. A model can be trained on such data, but they are seldom intended.
+// Notice returns a line for each of these, or "" if there are none: the first line of a file of test rows that may be its
+// header or a row, arrays that were not read, columns of a table that
+// are left out although the Spec does not skip them, a class without training rows, and odd training rows: all rows are
+// the same, most rows have one value throughout, real columns have a single range, or grey values use a small part of
+// the scale from 0 to 1. A model can be trained on such rows, but they are seldom intended.
 func (s *Set) Notice() string {
+	return names.Lines(s.doubt, s.unread, s.leftOut(), s.untaught(), s.odd())
+}
+
+// untaught returns a warning about a class of other rows that no training row has, or "".
+func (s *Set) untaught() string {
+	have := perClass(s.train.Labels, s.Classes())
+	for _, label := range slices.Concat(s.validation.Labels, s.test.Labels) {
+		if label == Unlabeled || have[label] > 0 || s.spec.isNamed() {
+			continue
+		}
+		class := strconv.Itoa(int(label))
+		if called := s.ClassNames(); called != nil {
+			class = strconv.Quote(called[label])
+		}
+		return fmt.Sprintf("no training row of %s has the class %s, but other rows have it, and no model can learn it: give it training rows, or leave its rows out", s.Name(), class)
+	}
+	return ""
+}
+
+// leftOut names the columns that are left out although the Spec does not skip them.
+func (s *Set) leftOut() string {
+	kinds, err := parseColumns(s.spec.Columns)
+	if err != nil || !s.spec.IsFile() {
+		return ""
+	}
+	var constant, other []string
+	for _, c := range s.columns {
+		_, given := kinds[c.Name]
+		switch {
+		case given || c.Kind != SkippedColumn:
+		case c.Values != nil:
+			constant = append(constant, c.Name)
+		default:
+			other = append(other, c.Name)
+		}
+	}
+	var parts []string
+	if constant != nil {
+		parts = append(parts, fmt.Sprintf("%s with one value throughout (%s)", names.Count(len(constant), "column"), quoted(constant)))
+	}
+	if other != nil {
+		parts = append(parts, fmt.Sprintf("%s with another value in each row (%s)", names.Count(len(other), "column"), quoted(other)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("left out of %s: %s; to keep a column, give its kind, NAME=real or NAME=categorical (--columns)", s.Name(), strings.Join(parts, " and "))
+}
+
+// odd returns a warning about odd training rows, or "".
+func (s *Set) odd() string {
 	t := s.train
 	same, constant, n := 0, 0, t.Shape.Units()
 	for row := 0; row < t.Rows*n; row += n {
@@ -269,13 +324,12 @@ func (s *Set) Notice() string {
 		}
 	}
 	fixed, without := s.constant()
+	few := s.binary()
 	var least, most uint8
 	if t.Values != nil {
 		least, most = slices.Min(t.Values), slices.Max(t.Values)
 	}
 	switch {
-	case s.doubt != "":
-		return s.doubt
 	case t.Rows < 2:
 		return ""
 	case same == t.Rows:
@@ -287,6 +341,8 @@ func (s *Set) Notice() string {
 			names.Count(len(single), "column"), s.Name(), listed(single), single[0]+"=real:20", single[0]+"=categorical", single[0]+"=skip")
 	case fixed != "":
 		return fmt.Sprintf("%s of %s has the same number in all training rows, which adds nats to log p that say nothing of the other numbers: leave it out %s", fixed, s.Name(), without)
+	case few != nil:
+		return fmt.Sprintf("the numbers at the places %s of the rows of %s have at most two values, but only the columns of tables can be binary: save the rows as CSV with a header", listed(few), s.Name())
 	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}
@@ -314,6 +370,21 @@ func (s *Set) ScaleNotice() string {
 		remedy = fmt.Sprintf("divide the numbers by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals), -slices.Min(s.train.Reals)))
 	}
 	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: %s", column, s.Name(), mean, deviation, remedy)
+}
+
+// DensityNotice returns a warning for models that treat all units as real numbers if some columns of real rows have
+// categories, or "".
+func (s *Set) DensityNotice() string {
+	var columns []string
+	for _, c := range s.columns {
+		if s.train.Reals != nil && c.Units > 0 && c.Values != nil {
+			columns = append(columns, c.Name)
+		}
+	}
+	if columns == nil {
+		return ""
+	}
+	return fmt.Sprintf("columns of %s with categories (%s) have densities here, like real numbers: do not compare log p with the log p of a model of their probabilities, such as a Helmholtz machine with --groups data", s.Name(), quoted(columns))
 }
 
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
@@ -373,6 +444,26 @@ func (s *Set) constant() (place, without string) {
 		return s.placeOf(k), without
 	}
 	return "", ""
+}
+
+// binary returns the places of numbers with at most two values in rows without columns, or nil if all numbers are from 0
+// to 1.
+func (s *Set) binary() (places []string) {
+	if t, n := s.train, s.Shape().Units(); t.Reals != nil && s.columns == nil && t.Lengths == nil && s.Shape().Height == 1 && t.Rows > 2 && !s.fromZeroToOne() {
+		for j := range n {
+			other := t.Reals[j]
+			if every(t.Rows, func(r int) bool {
+				v := t.Reals[r*n+j]
+				if other == t.Reals[j] {
+					other = v
+				}
+				return v == other || v == t.Reals[j]
+			}) {
+				places = append(places, strconv.Itoa(j+1))
+			}
+		}
+	}
+	return places
 }
 
 // every reports whether all numbers below n satisfy a condition.

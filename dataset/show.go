@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -60,7 +59,7 @@ func (s *Set) Description() string {
 		}
 		fmt.Fprintf(&b, "column %v\n", c)
 	}
-	if notice := cmp.Or(s.Notice(), s.ScaleNotice()); notice != "" {
+	if notice := names.Lines(s.Notice(), s.ScaleNotice()); notice != "" {
 		fmt.Fprintln(&b, notice)
 	}
 	side := int(math.Round(math.Sqrt(float64(s.Shape().Units()))))

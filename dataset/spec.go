@@ -72,6 +72,7 @@ type Spec struct {
 	Seed uint64 `toml:"seed" json:"seed"`
 
 	before bool // whether a program that recorded no Rules opened the file
+	array  bool // whether all numbers of a table have one scale, as in an array
 }
 
 // Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.
@@ -81,6 +82,32 @@ func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 // rows and no validation rows, it holds out a tenth of the training rows for validation, so that training has a
 // best epoch. The Spec of the set records their number. OpenNew opens other data like Open.
 func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
+
+// OpenSuggested opens the data of a new experiment like OpenNew, as "helmholtz new" does: for hm.Suggested. If Largest is
+// 0 and Binarization is Fixed, it keeps numbers as real numbers (Real) if they have columns with names of their own, or
+// are not on the scale of grey levels. It standardises real numbers if a column has a ScaleNotice.
+func (s Spec) OpenSuggested() (*Set, error) {
+	set, err := s.OpenNew()
+	if s.Largest == 0 && s.Binarization == Fixed {
+		switch {
+		case errors.Is(err, ErrOutside):
+			s.Binarization = Real
+			set, err = s.OpenNew()
+		case err == nil && s.IsFile() && set.Numbers() != nil:
+			of := set.Spec()
+			of.Binarization = Real
+			if real, failure := of.Open(); failure == nil {
+				set = real
+			}
+		}
+	}
+	if err != nil || s.Largest != 0 || set.ScaleNotice() == "" {
+		return set, err
+	}
+	s = set.Spec()
+	s.Standardize = true
+	return s.Open()
+}
 
 func (s Spec) open(fresh bool) (*Set, error) {
 	return work.Interruptible(func() (*Set, error) { return s.read(fresh) })

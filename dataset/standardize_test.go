@@ -85,7 +85,7 @@ func TestStandardize(t *testing.T) {
 func TestStandardizeTables(t *testing.T) {
 	text := "colour,height,flag,level\nred,150,0,7\nblue,170,1,7\ngreen,190,1,7\n"
 	path := written(t, "people.csv", text)
-	set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Binarization: Real, Standardize: true, Columns: "height=real,level=real,flag=binary"})
+	set := opened(t, Spec{Name: path, Test: twin(t, path), Validation: new(0), Binarization: Real, Standardize: true, Columns: "colour=categorical,height=real,level=real,flag=binary"})
 	sd := 20 * math.Sqrt(2.0/3)
 	want := [][]float64{{0, 0, 1, -20 / sd, 0, 0}, {1, 0, 0, 0, 1, 0}, {0, 1, 0, 20 / sd, 1, 0}}
 	wantStandardized(t, set.Train(), want)

@@ -43,8 +43,9 @@ type Column struct {
 	Kind  ColumnKind `json:"kind"`
 	First int        `json:"first"` // first unit
 	Units int        `json:"units"` // number of units, from First on
-	// Values names the value or the range of each unit, both values of a binary column, or the classes of a label
-	// column. It is nil if these have no names, for example if the unit holds the column's number.
+	// Values names the value or the range of each unit, both values of a binary column, the classes of a label column,
+	// or the only value of a column that is left out because of it. It is nil if these have no names, for example if
+	// the unit holds the column's number.
 	Values []string `json:"values,omitempty"`
 	// Cuts divide a real column into ranges: unit k stands for the numbers above Cuts[k−1], up to and including
 	// Cuts[k].
@@ -58,6 +59,9 @@ func (c Column) String() string {
 	text := fmt.Sprintf("%s: %s", c.Name, c.Kind)
 	if c.Kind != SkippedColumn && c.Kind != LabelColumn {
 		text += ", " + names.Count(c.Units, "unit")
+	}
+	if c.Kind == SkippedColumn && c.Values != nil {
+		return fmt.Sprintf("%s (%q throughout)", text, c.Values[0])
 	}
 	if len(c.Values) > 0 {
 		values := c.Values
@@ -80,6 +84,7 @@ type table struct {
 	code      string // stands for a missing value
 	rules     Rules
 	kinds     map[string]given // the kinds that the Spec sets, by the names of columns
+	alike     bool             // whether the numbers of all columns have one scale, as in an array
 	commas    bool             // whether fields may have decimal commas
 	separator rune             // separates the fields of a text file
 	header    []string         // nil if columns have no names
@@ -88,6 +93,10 @@ type table struct {
 	train     int      // rows of the first file
 	first     []string // first row of a file, which may be its header
 	line      int      // the line number of first
+	again     int      // the line number of the first row that repeats first, or 0
+	below     int      // the line number of the row below first
+	last      []string // last row of a file
+	lastLine  int      // the line number of last
 	room      int      // number of fields for which there is memory
 	named     bool     // whether the first row is known to be a header
 	doubt     string   // whether the first row of the second file is a header
@@ -95,20 +104,21 @@ type table struct {
 }
 
 type fields struct {
-	numbers []float64      // numbers of all fields; nil once a field is not a number
-	text    string         // the first field that is not a number, with its line
-	ranges  map[int]string // fields of the second file, by their rows, that may be names of ranges
-	point   string         // the first number with a decimal point, with its line
-	comma   string         // the first number with a decimal comma, with its line
-	decimal bool           // whether a number has a comma that cannot separate thousands
-	plain   bool           // whether a number has no comma, in a file where it may have one
-	digits  int            // length of all fields if they have only the digits 0 and 1, or -1
-	zero    bool           // whether a field begins with 0
-	missing string         // the line of the first field that is missing
-	empty   string         // the first missing field, quoted
-	invalid string         // the line of the first value that is not UTF-8
-	absent  bool           // whether the second file lacks this column
-	codes   []uint8        // the index of each field in values; nil if there are too many values
+	numbers []float64       // numbers of all fields; nil once a field is not a number
+	text    string          // the first field that is not a number, with its line
+	ranges  map[int]string  // fields of the second file, by their rows, that may be names of ranges
+	point   string          // the first number with a decimal point, with its line
+	comma   string          // the first number with a decimal comma, with its line
+	decimal bool            // whether a number has a comma that cannot separate thousands
+	plain   bool            // whether a number has no comma, in a file where it may have one
+	digits  int             // length of all fields if they have only the digits 0 and 1, or -1
+	zero    bool            // whether a field begins with 0
+	missing string          // the line of the first field that is missing
+	empty   string          // the first missing field, quoted
+	invalid string          // the line of the first value that is not UTF-8
+	absent  bool            // whether the second file lacks this column
+	seen    map[string]bool // the texts of the first file if there are too many for values and all differ
+	codes   []uint8         // the index of each field in values; nil if there are too many values
 	values  []string
 	places  map[string]uint8
 }
@@ -135,6 +145,13 @@ func (t *table) add(record []string, line int) error {
 		t.line = line
 		return nil
 	}
+	if t.again == 0 && slices.EqualFunc(t.first, record, func(name, field string) bool { return name == strings.TrimSpace(field) }) {
+		t.again = line
+	}
+	if t.rows == 0 {
+		t.below = line
+	}
+	t.last, t.lastLine = append(t.last[:0], record...), line
 	if n := (t.rows + 1) * len(t.columns); n > max(t.room, firstBytes/8) {
 		t.room = 2 * n
 		if err := checkRoom(int64(t.rows), int64(t.room), numbersEach); err != nil {
@@ -251,11 +268,24 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		c.numbers = slices.Insert(c.numbers, at, v)
 	}
 	if c.codes == nil {
+		if c.seen != nil && t.train == 0 {
+			if c.seen[field] {
+				c.seen = nil
+				return
+			}
+			c.seen[strings.Clone(field)] = true
+		}
 		return
 	}
 	place, known := c.places[field]
 	if !known {
 		if len(c.values) == maxValues {
+			if c.numbers == nil && t.train == 0 && t.rows == maxValues+1 {
+				c.seen = map[string]bool{strings.Clone(field): true}
+				for _, value := range c.values {
+					c.seen[value] = true
+				}
+			}
 			c.codes, c.values, c.places = nil, nil, nil
 			return
 		}
@@ -276,6 +306,9 @@ var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
 func (t *table) end() error {
 	first := t.first
 	t.first = nil
+	if err := t.checkRepeated(first); err != nil {
+		return err
+	}
 	header, doubt := t.named, false
 	if !header && t.header == nil && first != nil {
 		header, doubt = t.isHeader(first)
@@ -293,7 +326,7 @@ func (t *table) end() error {
 			if !utf8.ValidString(name) {
 				return fmt.Errorf("line %d: %w", t.line, errNotUTF8)
 			}
-			if slices.Contains(first[:i], name) && !(name == "" && t.columns[i].isBlank()) {
+			if slices.Contains(first[:i], name) && !(name == "" && (t.rules != FirstRules || t.columns[i].isBlank())) {
 				return fmt.Errorf("the first line names two columns %q: give each column its own name", name)
 			}
 		}
@@ -306,7 +339,7 @@ func (t *table) end() error {
 	if t.rows == t.train {
 		return errors.New("the file has no rows below its header")
 	}
-	return nil
+	return t.checkEnds()
 }
 
 // isHeader reports whether the first row of a file names its columns. A single sign of a header leaves this in doubt.
@@ -330,15 +363,19 @@ func (t *table) isHeader(first []string) (is, doubt bool) {
 	// 0, 1, 2 and so on, as pandas counts columns
 	case every(counted) && (len(first) > 2 || indexed && (t.columns[0].numbers == nil || areIndices(t.columns[0].numbers))):
 		return true, false
-	// different names
+	// different names, and numbers below one of them if a column has no name
 	case every(heading.isName) && !some(func(h heading) bool { return slices.Contains(first[:h.place], h.text) }):
-		return true, false
+		is = !t.lacksName(first) || some(func(h heading) bool { return h.numbers != nil && t.hasNumbers(h.fields) })
+		return is, !is
 	// label, class, or a name in the Spec
 	case some(func(h heading) bool { _, given := t.kinds[h.text]; return h.isName() && (given || isLabel(h.text)) }):
 		return true, false
 	// a name above numbers, and otherwise names and whole numbers
 	case some(func(h heading) bool { return h.isName() && h.numbers != nil && t.hasNumbers(h.fields) }) && every(heading.isNameOrWhole):
 		return true, false
+	// years, or the numbers of columns
+	case t.rules != FirstRules && t.rows > 4 && every(heading.isWhole) && !pair && areApart(all):
+		return false, true
 	// a row: a field is missing, is a fraction or recurs in its column, or the Spec names its column by number
 	case numbered || some(func(h heading) bool { return h.missing || h.number && (!h.isWhole() || h.again && !pair) }):
 		return false, false
@@ -371,7 +408,7 @@ type heading struct {
 func (t *table) headings(first []string) (all []heading) {
 	for i, text := range first {
 		h := heading{fields: t.columns[i], place: i, text: text}
-		if text == "" && (i == 0 || h.isBlank()) {
+		if text == "" && (i == 0 || t.rules != FirstRules || h.isBlank()) {
 			continue
 		}
 		h.value, h.number = t.numberIn(text)
@@ -531,8 +568,16 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			of.kind = LabelColumn
 		case c.digits > 1 && c.zero:
 			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")
+		case t.rules != FirstRules && t.isBelowText(c):
+			return nil, nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+		case t.rules != FirstRules && t.isIdentifier(i):
+			of.kind = SkippedColumn
+		case t.rules != FirstRules && t.isNameless(i) && (i == 0 || strings.HasPrefix(name, "__")):
+			return nil, nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
+		case t.rules != FirstRules && c.numbers == nil && c.missing == "" && len(c.trained(t.train)) == 1:
+			of.kind = SkippedColumn
 		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
 			of.kind = CategoricalColumn
 		case c.numbers == nil && len(c.trained(t.train)) == 2, c.isBits():
@@ -555,6 +600,9 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 	for name := range kinds {
 		return nil, nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, label and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
 	}
+	if t.rules != FirstRules {
+		t.byKind(columns, s.Binarization)
+	}
 	return columns, ranges, nil
 }
 
@@ -567,8 +615,8 @@ const fewNumbers = 10
 func (t *table) mostlyNumbers(c fields) bool {
 	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
 	numbers, texts, mistake, second := 0, 0, false, true
-	trained := len(c.trained(t.train))
-	for k, field := range c.values {
+	values, trained := c.texts(t.train)
+	for k, field := range values {
 		v, is := t.numberIn(field)
 		_, err := strconv.ParseFloat(bare.Replace(field), 64)
 		switch {
@@ -648,6 +696,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
 			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first except labels", c.Name)
 		}
+		if c.Kind == SkippedColumn && c.Values != nil && !of.absent {
+			if _, err := of.units(Column{Kind: CategoricalColumn, Units: 1, Values: c.Values}, t.train); err != nil {
+				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave the column out anyway with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
+			}
+		}
 		if c.Kind == LabelColumn {
 			if data.labels, err = of.labels(c.Values, t.train); err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
@@ -671,10 +724,13 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		return train, test, fmt.Errorf("%s may separate thousands: write the numbers without separators of thousands, and decimals with a point", grouped)
 	}
 	if len(units) == 0 {
-		return train, test, errors.New("the table has no column that is neither skipped nor a label")
+		return train, test, errors.New("the table has no column that is neither skipped nor a label, nor has one value throughout or a text of its own in each row")
 	}
 	data.shape, data.columns, data.kind = Shape{1, len(units)}, columns, tableKind
-	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool { return c.Values != nil }) {
+	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool {
+		_, given := t.kinds[c.Name]
+		return c.Values != nil || c.Kind == SkippedColumn && !given
+	}) {
 		data.columns = nil
 		for _, c := range columns {
 			data.unnamed = append(data.unnamed, slices.Repeat([]string{c.Name}, c.Units)...)
@@ -746,7 +802,9 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		c, of := &columns[i], t.columns[i]
 		c.First = units
 		values := of.trained(t.train)
-		if c.Kind == BinaryColumn && of.numbers != nil {
+		if c.Kind == BinaryColumn && t.rules != FirstRules {
+			values = of.different(t.train, maxValues)
+		} else if c.Kind == BinaryColumn && of.numbers != nil {
 			values = nil // 0 and 1, although the training rows may lack one of them
 			for _, value := range of.values {
 				if indexOf(values, value) < 0 {
@@ -761,7 +819,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, with columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
 		case c.Kind == LabelColumn:
 			c.Values = sorted(values)
-		case plain, c.Kind == RealColumn && of.numbers != nil && s.Binarization == Real:
+		case plain && (t.rules == FirstRules || t.alike || c.Kind == RealColumn || of.missing != ""), c.Kind == RealColumn && of.numbers != nil && s.Binarization == Real:
 			c.Units = 1
 		case c.Kind == RealColumn && of.numbers == nil:
 			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical with columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
