@@ -88,6 +88,7 @@ func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
 // are not on the scale of grey levels. It standardises real numbers if a column has a ScaleNotice.
 func (s Spec) OpenSuggested() (*Set, error) {
 	set, err := s.OpenNew()
+	first := err
 	if s.Largest == 0 && s.Binarization == Fixed {
 		switch {
 		case errors.Is(err, ErrOutside):
@@ -103,6 +104,9 @@ func (s Spec) OpenSuggested() (*Set, error) {
 	}
 	if err != nil || s.Largest != 0 || set.ScaleNotice() == "" {
 		return set, err
+	}
+	if set.isImages() { // images cannot be standardised
+		return set, first
 	}
 	s = set.Spec()
 	s.Standardize = true

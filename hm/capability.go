@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -105,12 +106,15 @@ func (m *Model) LogLabels(ctx context.Context, o runs.EvaluationOptions) ([][]fl
 // Bidirectional reports whether training fitted p* to the data, as BiHM does, instead of p.
 func (m *Model) Bidirectional() bool { return m.experiment.Method.Phases == Bidirectional }
 
-// Notice warns of real numbers far from standardised ones.
-func (e Experiment) Notice(set *dataset.Set) string {
-	if notice := set.ScaleNotice(); notice != "" {
-		return notice + ". An RBM (cd, pcd) does this itself"
+// Notice warns of real numbers far from standardised ones, and of Gaussian units for categories.
+func (e Experiment) Notice(set *dataset.Set) (notice string) {
+	if len(e.Machine.Groups) == 0 {
+		notice = set.DensityNotice()
 	}
-	return ""
+	if scale := set.ScaleNotice(); scale != "" {
+		notice = names.Lines(notice, scale+". An RBM (cd, pcd) does this itself")
+	}
+	return notice
 }
 
 // Describe returns the memory that training needs, the device, and a table of the layers.

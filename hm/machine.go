@@ -180,7 +180,7 @@ func (s MachineSpec) check(shape dataset.Shape, name string) error {
 func (e Experiment) checkUnits(a engine.Architecture) error {
 	switch binarization := e.Dataset.Binarization; {
 	case a.Kind(0) == Bernoulli && (binarization == dataset.Gray || binarization == dataset.Real):
-		return fmt.Errorf("visible Bernoulli units need 0 or 1, but the data has grey levels or real numbers: use --binarization stochastic or fixed, or make the visible units gaussian with --units")
+		return fmt.Errorf("visible Bernoulli units need 0 or 1, but the data has grey levels or real numbers: use --binarization stochastic or fixed, make the visible units gaussian with --units, or, in a table with numbers, add --groups data")
 	case a.Kind(0) == Gaussian && binarization != dataset.Gray && binarization != dataset.Real:
 		return fmt.Errorf("visible Gaussian units for data that become 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Base holds the settings that experiments of every family share, apart from the size of minibatches.
@@ -387,12 +388,12 @@ func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.row
 // Deferred returns the settings that reach their full effect only after some epochs.
 func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
 
-// Notice warns of real numbers far from 0 if the family expects them near 0.
+// Notice warns of categories among real numbers and, if the family expects numbers near 0, of numbers far from 0.
 func (e Fit[S, M]) Notice(set *dataset.Set) string {
 	if !e.family.NearZero {
-		return ""
+		return set.DensityNotice()
 	}
-	return set.ScaleNotice()
+	return names.Lines(set.DensityNotice(), set.ScaleNotice())
 }
 
 // Err returns an error if the value of a setting has no name, such as an unknown method.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -242,8 +243,8 @@ func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Tra
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	notice := t.set.Notice()
-	if e, is := t.experiment.(Noticer); is && notice == "" {
-		notice = e.Notice(t.set)
+	if e, is := t.experiment.(Noticer); is {
+		notice = names.Lines(notice, e.Notice(t.set))
 	}
 	plan := Plan{
 		Dir: t.dir.Path(""), Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),

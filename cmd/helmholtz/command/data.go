@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -105,8 +106,9 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 			spec.Binarization = dataset.Real
 		}
 		set, err := spec.OpenNew()
-		if err != nil && !c.Flags().Changed("binarization") {
-			set, err = openReal(spec, err)
+		if errors.Is(err, dataset.ErrOutside) && spec.Largest == 0 && !c.Flags().Changed("binarization") {
+			spec.Binarization = dataset.Real
+			set, err = spec.OpenNew()
 		}
 		if err != nil {
 			return err

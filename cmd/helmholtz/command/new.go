@@ -3,11 +3,11 @@ package command
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -75,7 +75,7 @@ variable. The command refuses an experiment that train would refuse.`,
 		if _, err := e.Resolve(set); err != nil { // reads the parameters that training starts from
 			return misuse(c, "%w", err)
 		}
-		notice, err := work.Interruptible(func() (string, error) { return cmp.Or(set.Notice(), set.ScaleNotice()), nil })
+		notice, err := work.Interruptible(func() (string, error) { return names.Lines(set.Notice(), set.ScaleNotice()), nil })
 		if err != nil {
 			return err
 		}
@@ -92,41 +92,26 @@ variable. The command refuses an experiment that train would refuse.`,
 	return c
 }
 
-// openToTrain opens data. Unless flags say otherwise, it keeps the numbers of tables and of other data that are not
-// grey values as real numbers, and standardises them if a column is far from 0.
+// openToTrain opens data as OpenSuggested does, unless flags or the file of --config say otherwise.
 func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
-	set, first := of.Open()
-	err := first
-	if !c.Flags().Changed("binarization") {
-		switch {
-		case err != nil:
-			set, err = openReal(of, err)
-		case of.IsFile() && of.Largest == 0 && set.Numbers() != nil:
-			of.Binarization = dataset.Real
-			if real, failure := of.Open(); failure == nil {
-				set = real
-			}
-		}
+	if c.Flags().Changed("binarization") && of.Binarization == dataset.Fixed {
+		return of.Open()
 	}
-	if err != nil || of.Largest != 0 || set.ScaleNotice() == "" || c.Flags().Changed("standardize") {
-		return set, err
+	set, err := of.OpenSuggested()
+	if err != nil {
+		return nil, err
 	}
-	if set.Shape().Height > 1 && set.Train().Lengths == nil { // images cannot be standardised
-		return set, first
+	as := set.Spec()
+	if c.Flags().Changed("standardize") {
+		as.Standardize = of.Standardize
 	}
-	of = set.Spec()
-	of.Standardize = true
-	return of.Open()
-}
-
-// openReal opens data as real numbers if first, the error of opening the data as grey values, is that the numbers
-// are outside the scale of grey values, and no scale is given. Otherwise, openReal returns first.
-func openReal(of dataset.Spec, first error) (*dataset.Set, error) {
-	if of.Largest != 0 || !errors.Is(first, dataset.ErrOutside) {
-		return nil, first
+	if !c.Flags().Changed("dataset") {
+		as.Validation = of.Validation
 	}
-	of.Binarization = dataset.Real
-	return of.OpenNew()
+	if reflect.DeepEqual(as, set.Spec()) {
+		return set, nil
+	}
+	return as.Open()
 }
 
 // suggested returns the experiment that hm.Suggested proposes for a set, with the values of the given flags
@@ -184,7 +169,10 @@ func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.Flag
 	maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
 	meaning := func(table, key string) string {
 		flag := strings.ReplaceAll(key, "_", "-")
-		if table == "measure." {
+		switch {
+		case table+key == "dataset.rules":
+			return "version of the rules by which the file is read"
+		case table == "measure.":
 			return "as " + flag + " of --measure"
 		}
 		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, flagOf[table+key], flag)))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ func TestNewChangesTheExperimentOfARun(t *testing.T) {
 func TestNewSuggestsSettings(t *testing.T) {
 	dir := t.TempDir()
 	rows, path := filepath.Join(dir, "rows.csv"), filepath.Join(dir, "mine.toml")
-	if err := os.WriteFile(rows, []byte(strings.Repeat("0.5,-2.5,3\n1.5,2.25,-1\n", 50)), 0o644); err != nil {
+	if err := os.WriteFile(rows, []byte(strings.Repeat("0.5,-2.5,3\n1.5,2.25,-1\n1,2,0\n", 34)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	succeed(t, "new", path, "--dataset", rows, "--layers", "3", "--epochs", "4")
@@ -105,7 +106,7 @@ func TestNewSuggestsSettings(t *testing.T) {
 	}
 	succeed(t, "train", "--config", path, "--out", filepath.Join(dir, "run"))
 	weather := filepath.Join(dir, "weather.csv")
-	if err := os.WriteFile(weather, []byte("wind,pressure\n"+strings.Repeat("0.5,1013\n-1.5,1009.25\n", 50)), 0o644); err != nil {
+	if err := os.WriteFile(weather, []byte("wind,pressure\n"+strings.Repeat("0.5,1013\n-1.5,1009.25\n0.25,1011\n", 34)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	path = filepath.Join(dir, "weather.toml")
@@ -243,5 +244,55 @@ func TestNewKeepsTheColumnsOfTables(t *testing.T) {
 	succeed(t, "new", at("largest.toml"), "--dataset", at("people.csv"), "--columns", "city=skip,smoker=skip", "--binarization", "real", "--largest", "10")
 	if e, err := hm.ReadExperiment(at("largest.toml")); err != nil || e.Dataset.Standardize || e.Dataset.Largest != 10 {
 		t.Errorf("with a scale, new writes %+v, %v", e.Dataset, err)
+	}
+}
+
+// The machine, the method and the data that new chooses are those of hm.Suggested and OpenSuggested, and a binary column
+// is no Gaussian unit, whatever the other columns are.
+func TestNewAndSuggestedAgree(t *testing.T) {
+	dir := t.TempDir()
+	for name, of := range map[string]struct {
+		header, row string
+		groups      bool
+		data        dataset.Binarization
+	}{
+		"heart":     {"age,sex,chol,target", "%[2]d,%[1]d,3%[2]d,%[1]d", true, dataset.Real},
+		"one two":   {"age,sex", "%[2]d.5,1%[1]d", true, dataset.Real},
+		"no header": {"7.25,1", "%[2]d.5,%[1]d", true, dataset.Real},
+		"bits":      {"a,b,same", "%[1]d,1%[1]d,5", false, dataset.Fixed},
+		"numbers":   {"a,b,same", "%[2]d.5,-%[2]d,5", false, dataset.Real},
+		"text":      {"age,city,id", "%[2]d,c%[1]d,p%[2]d", true, dataset.Real},
+	} {
+		path, text := filepath.Join(dir, name+".csv"), of.header+"\n"
+		for i := range 60 {
+			text += fmt.Sprintf(of.row+"\n", i*i%5%2, 20+i*7%61)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		succeed(t, "new", filepath.Join(dir, name+".toml"), "--dataset", path)
+		e, err := hm.ReadExperiment(filepath.Join(dir, name+".toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := dataset.Spec{Name: path}.OpenSuggested()
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine, method := hm.Suggested(set)
+		like := method.Experiment(machine, set)
+		if !reflect.DeepEqual(e.Machine, like.Machine) || !reflect.DeepEqual(e.Method, like.Method) || e.Dataset.Binarization != of.data || e.Dataset.Standardize != set.Spec().Standardize || (len(e.Machine.Groups) > 0) != of.groups {
+			t.Errorf("%s: new writes\n%v\n%v, suggested are\n%v\n%v", name, e.Dataset, e.Machine, set.Spec(), like.Machine)
+		}
+	}
+	run := filepath.Join(dir, "run")
+	succeed(t, "train", "--config", filepath.Join(dir, "heart.toml"), "--epochs", "1", "--out", run)
+	succeed(t, "sample", run, "--n", "9", "--out", filepath.Join(dir, "samples.csv"))
+	succeed(t, "eval", run, "--rows", filepath.Join(dir, "samples.csv"), "--samples", "5")
+	for _, args := range [][]string{{"train", "ppca", "--components", "1"}, {"train", "--units", "gaussian,bernoulli", "--layers", "2", "--algorithm", "rws"}} {
+		args = append(args, "--dataset", filepath.Join(dir, "heart.csv"), "--binarization", "real", "--standardize", "--epochs", "1", "--out", run+args[1])
+		if code, out, err := helmholtz(t, t.Context(), args...); code != 0 || !strings.Contains(out+err, `with categories ("sex", "target") have densities`) {
+			t.Errorf("%v ends with %d: %s%s", args, code, out, err)
+		}
 	}
 }
