@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -207,12 +206,4 @@ func (t *table) isImage(columns []Column, b Binarization) bool {
 	}
 	levels := whole && least >= 0 && 128 <= most && most <= 255
 	return areCounted(called) && (levels || b != Real && (least >= 0 && most <= 1 || spins) && (!bits && !spins || t.header == nil))
-}
-
-// texts returns the different texts of a column and the number of these in the first file.
-func (c fields) texts(train int) (values []string, trained int) {
-	if c.seen != nil {
-		return slices.Collect(maps.Keys(c.seen)), len(c.seen)
-	}
-	return c.values, len(c.trained(train))
 }

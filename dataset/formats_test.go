@@ -382,7 +382,7 @@ func FuzzReadTable(f *testing.F) {
 		var err error
 		spec := Spec{Name: "own.csv", Binarization: Real}
 		fuzz.Bounded(t, 16*len(text), func() {
-			of := &table{}
+			of := &table{newest: true}
 			if err = of.read(strings.NewReader(text)); err == nil {
 				of.train = of.rows
 				data, _, err = of.coded(spec, nil)

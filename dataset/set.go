@@ -275,17 +275,20 @@ func (s *Set) untaught() string {
 	return ""
 }
 
-// leftOut names the columns that are left out although the Spec does not skip them.
-func (s *Set) leftOut() string {
+// leftOut names the columns that are left out although the Spec does not skip them, and those that perhaps should be.
+func (s *Set) leftOut() (text string) {
 	kinds, err := parseColumns(s.spec.Columns)
 	if err != nil || !s.spec.IsFile() {
 		return ""
 	}
-	var constant, other []string
+	var constant, other, doubtful []string
 	for _, c := range s.columns {
 		_, given := kinds[c.Name]
 		switch {
-		case given || c.Kind != SkippedColumn:
+		case given:
+		case c.Kind == RealColumn && identifierName.MatchString(c.Name), c.Kind == CategoricalColumn && c.Units > 10 && 2*c.Units > s.train.Rows:
+			doubtful = append(doubtful, c.Name)
+		case c.Kind != SkippedColumn:
 		case c.Values != nil:
 			constant = append(constant, c.Name)
 		default:
@@ -299,10 +302,13 @@ func (s *Set) leftOut() string {
 	if other != nil {
 		parts = append(parts, fmt.Sprintf("%s with another value in each row (%s)", names.Count(len(other), "column"), quoted(other)))
 	}
-	if parts == nil {
-		return ""
+	if parts != nil {
+		text = fmt.Sprintf("left out of %s: %s; to keep a column, give its kind, NAME=real or NAME=categorical (--columns)", s.Name(), strings.Join(parts, " and "))
 	}
-	return fmt.Sprintf("left out of %s: %s; to keep a column, give its kind, NAME=real or NAME=categorical (--columns)", s.Name(), strings.Join(parts, " and "))
+	if doubtful != nil {
+		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
+	}
+	return text
 }
 
 // odd returns a warning about odd training rows, or "".

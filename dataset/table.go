@@ -615,7 +615,10 @@ const fewNumbers = 10
 func (t *table) mostlyNumbers(c fields) bool {
 	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
 	numbers, texts, mistake, second := 0, 0, false, true
-	values, trained := c.texts(t.train)
+	values, trained := c.values, len(c.trained(t.train))
+	if c.seen != nil {
+		values, trained = slices.Collect(maps.Keys(c.seen)), len(c.seen)
+	}
 	for k, field := range values {
 		v, is := t.numberIn(field)
 		_, err := strconv.ParseFloat(bare.Replace(field), 64)
