@@ -35,16 +35,6 @@ func (t *table) isIdentifier(i int) bool {
 	return c.missing == "" && t.train > 2 && (c.seen != nil || c.codes != nil && len(c.trained(t.train)) == t.train)
 }
 
-// lacksName reports whether a first row has an empty field that is neither above an index nor above a blank column.
-func (t *table) lacksName(first []string) bool {
-	for i, name := range first {
-		if t.rules != FirstRules && i > 0 && name == "" && !t.columns[i].isBlank() {
-			return true
-		}
-	}
-	return false
-}
-
 // areApart reports whether headings ascend or descend, such as years, and are farther from the numbers below them than
 // these from each other, or count columns from 1 above fractions or smaller numbers.
 func areApart(all []heading) bool {

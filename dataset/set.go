@@ -13,6 +13,7 @@
 package dataset
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -295,15 +296,9 @@ func (s *Set) leftOut() (text string) {
 			other = append(other, c.Name)
 		}
 	}
-	var parts []string
-	if constant != nil {
-		parts = append(parts, fmt.Sprintf("%s with one value throughout (%s)", names.Count(len(constant), "column"), quoted(constant)))
-	}
-	if other != nil {
-		parts = append(parts, fmt.Sprintf("%s with another value in each row (%s)", names.Count(len(other), "column"), quoted(other)))
-	}
-	if parts != nil {
-		text = fmt.Sprintf("left out of %s: %s; to keep a column, give its kind, NAME=real or NAME=categorical (--columns)", s.Name(), strings.Join(parts, " and "))
+	if n := len(constant) + len(other); n > 0 {
+		text = fmt.Sprintf("left out of %s: %s with one value throughout (%s) or another value in each row (%s); to keep a column, give its kind, NAME=real or NAME=categorical (--columns)",
+			s.Name(), names.Count(n, "column"), cmp.Or(quoted(constant), "none"), cmp.Or(quoted(other), "none"))
 	}
 	if doubtful != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
@@ -457,14 +452,11 @@ func (s *Set) constant() (place, without string) {
 func (s *Set) binary() (places []string) {
 	if t, n := s.train, s.Shape().Units(); t.Reals != nil && s.columns == nil && t.Lengths == nil && s.Shape().Height == 1 && t.Rows > 2 && !s.fromZeroToOne() {
 		for j := range n {
-			other := t.Reals[j]
-			if every(t.Rows, func(r int) bool {
-				v := t.Reals[r*n+j]
-				if other == t.Reals[j] {
-					other = v
-				}
-				return v == other || v == t.Reals[j]
-			}) {
+			values := map[float32]bool{}
+			for r := 0; r < t.Rows && len(values) < 3; r++ {
+				values[t.Reals[r*n+j]] = true
+			}
+			if len(values) < 3 {
 				places = append(places, strconv.Itoa(j+1))
 			}
 		}

@@ -365,7 +365,8 @@ func (t *table) isHeader(first []string) (is, doubt bool) {
 		return true, false
 	// different names, and numbers below one of them if a column has no name
 	case every(heading.isName) && !some(func(h heading) bool { return slices.Contains(first[:h.place], h.text) }):
-		is = !t.lacksName(first) || some(func(h heading) bool { return h.numbers != nil && t.hasNumbers(h.fields) })
+		lacks := t.rules != FirstRules && slices.ContainsFunc(first[1:], func(name string) bool { return name == "" }) && !t.columns[slices.Index(first[1:], "")+1].isBlank()
+		is = !lacks || some(func(h heading) bool { return h.numbers != nil && t.hasNumbers(h.fields) })
 		return is, !is
 	// label, class, or a name in the Spec
 	case some(func(h heading) bool { _, given := t.kinds[h.text]; return h.isName() && (given || isLabel(h.text)) }):
