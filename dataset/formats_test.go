@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"image"
 	"image/png"
-	"io"
 	"maps"
 	"math"
 	"os"
@@ -125,7 +124,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 
 // A header that begins like the magic of a binary file or a page is the header of a table.
 func TestHeadersThatBeginLikeOtherFormats(t *testing.T) {
-	RegisterTable("PAR1", func(io.ReaderAt, int64, func([]string) error) error { return errors.New("read as Parquet") })
+	RegisterTable("PAR1", func(TableFile, func([]string) error) error { return errors.New("read as Parquet") })
 	defer delete(tableReaders, "PAR1")
 	for _, name := range []string{"BMI", "FEA1", "PAR1", "GIF8", "BZh", "Rar!", "ARROW1", "<OPEN>"} {
 		set, err := Spec{Name: written(t, "rows.csv", name+",smoker\n1,0\n0,1\n1,1\n"), Validation: new(0)}.Open()

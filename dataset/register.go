@@ -7,10 +7,18 @@ import (
 	"strings"
 )
 
-// TableReader reads a table in a format other than text from a file of size bytes, which is not compressed. It
-// calls row with the names of the columns, then with the fields of each row as text; row does not keep the slice. If
-// row returns an error, the reader must return that error.
-type TableReader func(r io.ReaderAt, size int64, row func(fields []string) error) error
+// TableFile is a file of a table, which is not compressed, with what its Spec says of it.
+type TableFile struct {
+	io.ReaderAt
+	Size    int64
+	Rules   Rules                    // by which the file is read
+	Missing string                   // the code for a missing value, or ""
+	Skips   func(column string) bool // reports whether a column is skipped, so that its fields may have any text; nil if none is
+}
+
+// TableReader reads a table in a format other than text. It calls row with the names of the columns, then with the fields
+// of each row as text; row does not keep the slice. If row returns an error, the reader must return that error.
+type TableReader func(file TableFile, row func(fields []string) error) error
 
 var tableReaders = map[string]TableReader{} // by the first bytes of their files
 
@@ -55,7 +63,8 @@ func (t *table) read(r io.Reader) error {
 	}
 	t.commas, t.separator = false, ','
 	line := 0
-	err := read(in.at, in.size, func(fields []string) error {
+	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind == SkippedColumn }
+	err := read(TableFile{in.at, in.size, t.rules, t.code, skips}, func(fields []string) error {
 		line++
 		return t.add(fields, line)
 	})

@@ -16,8 +16,8 @@ func init() { dataset.RegisterTable("logger\n", readLogger) }
 
 // readLogger reads files of a data logger: the line "logger", a line with the names of the columns, and one line per
 // row. A bar follows each field.
-func readLogger(r io.ReaderAt, size int64, row func(fields []string) error) error {
-	lines := bufio.NewScanner(io.NewSectionReader(r, 0, size))
+func readLogger(file dataset.TableFile, row func(fields []string) error) error {
+	lines := bufio.NewScanner(io.NewSectionReader(file, 0, file.Size))
 	lines.Scan()
 	for lines.Scan() {
 		if err := row(strings.Split(strings.TrimSuffix(lines.Text(), "|"), "|")); err != nil {

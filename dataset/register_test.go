@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,7 @@ import (
 // Decimal commas of the training file say nothing of a second file in a registered format.
 func TestRegisteredFormatsBesideDecimalCommas(t *testing.T) {
 	const magic = "\x01table"
-	RegisterTable(magic, func(_ io.ReaderAt, _ int64, row func([]string) error) error {
+	RegisterTable(magic, func(_ TableFile, row func([]string) error) error {
 		return errors.Join(row([]string{"a", "b"}), row([]string{"1.5", "2"}))
 	})
 	defer delete(tableReaders, magic)
@@ -25,7 +24,7 @@ func TestRegisteredFormatsBesideDecimalCommas(t *testing.T) {
 // The first bytes of a file decide which format reads it.
 func TestFirstBytesOfTablesAreUnambiguous(t *testing.T) {
 	const magic = "table of a test"
-	read := func(io.ReaderAt, int64, func([]string) error) error { return nil }
+	read := func(TableFile, func([]string) error) error { return nil }
 	RegisterTable(magic, read)
 	defer delete(tableReaders, magic)
 	for _, other := range []struct {

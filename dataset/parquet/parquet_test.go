@@ -3,9 +3,12 @@ package parquet_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +36,121 @@ func TestParquetIsReadAsCSV(t *testing.T) {
 	}
 }
 
+// read reads the rows of a file without the columns that are skipped. The first row has the names of the columns.
+func read(file []byte, rules dataset.Rules, skipped ...string) (rows [][]string, err error) {
+	table := dataset.TableFile{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Rules: rules, Skips: func(name string) bool { return slices.Contains(skipped, name) }}
+	err = parquet.Read(table, func(fields []string) error {
+		rows = append(rows, slices.Clone(fields))
+		return nil
+	})
+	return rows, err
+}
+
+const tables = "../testdata/parquet" // which make.py wrote
+
+// Columns of every type, in every encoding, version of pages and compression that programs write, have the values that
+// these programs read.
+func TestEveryEncodingOfEveryProgram(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(tables, "values.json"))
+	var want map[string][]string
+	if err := cmp.Or(err, json.Unmarshal(text, &want)); err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob(filepath.Join(tables, "*.parquet"))
+	if err != nil || len(paths) < 20 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(path, "refused") {
+			continue
+		}
+		rows, err := read(file, dataset.NewestRules)
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		for k, name := range rows[0] {
+			if len(rows) != 1+len(want[name]) {
+				t.Fatalf("%s: %d rows, want %d", path, len(rows)-1, len(want[name]))
+			}
+			for r, value := range want[name] {
+				got := rows[1+r][k]
+				x, err := strconv.ParseFloat(got, 64)
+				y, wrong := strconv.ParseFloat(value, 64)
+				if !strings.HasPrefix(name, "float64") { // whose shortest text is another float64
+					x, y = float64(float32(x)), float64(float32(y))
+				}
+				if same := got == value || strings.HasPrefix(name, "float") && err == nil && wrong == nil && x == y; !same {
+					t.Errorf("%s, column %s, row %d: %q, want %q", path, name, r, got, value)
+				}
+			}
+		}
+	}
+}
+
+// A column that parquet-go reads wrongly, or whose type is unknown, is refused unless it is skipped. Runs that read it by
+// the first rules read it as they did.
+func TestRefusedColumns(t *testing.T) {
+	for _, c := range []struct {
+		file, column, says string
+		old                bool // whether the first rules read the column
+	}{
+		{"pyarrow", "truth", "truth values in the encoding RLE, which cannot be read here: save the table again, for example with pandas", true},
+		{"pyarrow", "lz4", "values compressed with LZ4", true}, {"pyarrow", "bytes4", "values of 4 bytes of no known type", true}, {"pyarrow", "bytes16", "values of 16 bytes of no known type", true},
+		{"pyarrow", "list", `numpy.save("rows.npy", pyarrow.parquet.read_table(FILE)["list"].to_pylist())`, false}, {"pyarrow", "struct", "pandas.json_normalize", false},
+		{"pyarrow", "picture", `.write(x["bytes"]) for i, x in enumerate(pandas.read_parquet(FILE)["picture"])`, false}, {"pyarrow", "map", `read here: leave it out with columns = "map=skip"`, false},
+		{"pyarrow", "png", `.write(x) for i, x in enumerate(pandas.read_parquet(FILE)["png"])`, true}, {"pyarrow", "kept", "", true}, {"pyarrow", "uuid", "", true},
+		{"int96", "int96", "times of type INT96", true}, {"fastparquet", "int96", "times of type INT96", false},
+		{"polars", "int128", "values of 16 bytes of no known type, such as whole numbers of 128 bits", true}, {"polars", "uint128", "values of 16 bytes", true},
+		{"duckdb", "int32", "32-bit numbers up to 2³¹ apart", true}, {"duckdb", "uint32", "32-bit numbers", false}, {"duckdb", "narrow", "", true}, {"duckdb", "interval", "values of 12 bytes", true},
+		{"codecs", "twice", "values compressed in several ways (UNCOMPRESSED and GZIP)", false},
+	} {
+		file, err := os.ReadFile(filepath.Join(tables, "refused-"+c.file+".parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		skipped := slices.DeleteFunc([]string{"truth", "lz4", "bytes4", "bytes16", "list", "struct", "picture", "map", "png", "kept", "uuid", "int128", "uint128", "int32", "uint32", "narrow", "interval"}, func(name string) bool { return name == c.column })
+		rows, err := read(file, dataset.NewestRules, skipped...)
+		if c.says == "" && (err != nil || len(rows) != 5) || c.says != "" && (err == nil || !strings.Contains(err.Error(), fmt.Sprintf("column %q has ", c.column)) || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s of %s: %q, error %v, want one that says %q", c.column, c.file, rows, err, c.says)
+		}
+		if _, err := read(file, dataset.FirstRules, skipped...); (err == nil) != c.old {
+			t.Errorf("%s of %s by the first rules: %v", c.column, c.file, err)
+		}
+	}
+}
+
+// A code for missing values is found among numbers in half precision. Skipped columns are not read.
+func TestCodesInHalfPrecision(t *testing.T) {
+	path := filepath.Join(tables, "pyarrow-v2-dictionary.parquet")
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := read(file, dataset.NewestRules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var skipped []string
+	for _, name := range rows[0] {
+		if name != "float16" {
+			skipped = append(skipped, name+"=skip")
+		}
+	}
+	spec := dataset.Spec{Name: path, Columns: strings.Join(skipped, ","), Missing: "0.7593", Binarization: dataset.Real, Validation: new(0)}
+	if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), `line 2, column "float16": a missing value ("0.7593")`) {
+		t.Errorf("error %v", err)
+	}
+	spec.Missing = "9"
+	if set, err := spec.Open(); err != nil || set.Shape() != (dataset.Shape{Height: 1, Width: 1}) {
+		t.Errorf("%v, error %v", set, err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	file, err := os.ReadFile(example)
 	if err != nil {
@@ -43,7 +161,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file []byte) {
 		rows := 0
 		fuzz.Bounded(t, 64*len(file), func() {
-			_ = parquet.Read(bytes.NewReader(file), int64(len(file)), func([]string) error { rows++; return nil })
+			_ = parquet.Read(dataset.TableFile{ReaderAt: bytes.NewReader(file), Size: int64(len(file))}, func([]string) error { rows++; return nil })
 		})
 	})
 }
@@ -69,11 +187,7 @@ func TestNumbersThatIntegersAndBytesStore(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var got [][]string
-	err := parquet.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), func(fields []string) error {
-		got = append(got, slices.Clone(fields))
-		return nil
-	})
+	got, err := read(file.Bytes(), dataset.NewestRules)
 	want := []string{"12.34", "-1.00", "4000000000", "18446744073709551615", ""}
 	if err != nil || len(got) != 2 || !slices.Equal(got[1], want) {
 		t.Errorf("read %q, %v; want %q", got, err, want)
@@ -82,11 +196,7 @@ func TestNumbersThatIntegersAndBytesStore(t *testing.T) {
 	if err := pq.Write(&file, []struct{ ID [16]byte }{{}}); err != nil {
 		t.Fatal(err)
 	}
-	got = nil
-	err = parquet.Read(bytes.NewReader(file.Bytes()), int64(file.Len()), func(fields []string) error {
-		got = append(got, slices.Clone(fields))
-		return nil
-	})
+	got, err = read(file.Bytes(), dataset.FirstRules)
 	if err != nil || got[1][0] != strings.Repeat("00", 16) {
 		t.Errorf("bytes are read as %q, %v", got, err)
 	}
