@@ -49,6 +49,8 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		"libsvm.txt": []byte("0 0:0.5 1:0.25\n1 1:1\n"), "list.json": []byte("[[255, 0]]"), "page.html": []byte("<!DOCTYPE html>"), "one.png": []byte("\x89PNG\r\n\x1a\n"),
 		"comment.arff": []byte("% by Fisher\n\n@Relation iris\n@attribute a numeric\n@data\n0.5\n"), "unmarked.txt": []byte("a\x00,\x00b\x00\n\x001\x00,\x000\x00\n\x00"),
 		"lines.jsonl": []byte("{\"a\": 1}\n{\"a\": 0}\n"), "song.mid": []byte("MThd\x00\x00\x00\x06\x00\x00\x00\x01"), "frame.rds": []byte("X\n\x00\x00\x00\x03"), "frame.rda": []byte("RDX3\nX\n\x00"),
+		"text.rds": []byte("A\n2\n262658\n131840\n14\n3\n0.5\n1\n0.25\n"), "text3.rds": []byte("A\n3\n262658\n197888\n5\nUTF-8\n14\n1\n0.5\n"), "text.rda": []byte("RDA3\nA\n3\n262658\n"), "native.rds": []byte("B\n\x03\x00\x00\x00"),
+		"stream.arrows": []byte("\xff\xff\xff\xff\xa0\x00\x00\x00\x10\x00"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -80,6 +82,9 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"matlab73.mat", "MATLAB 7.3", "-v7", false}, {"libsvm.txt", "LIBSVM", "LIBSVM", false}, {"list.json", "JSON lists", "JSON", false}, {"page.html", "HTML", "HTML", false}, {"one.png", "PNG, JPEG", "folder of the pictures", false},
 		{"comment.arff", "ARFF", "Weka", false}, {"unmarked.txt", "UTF-16", "UTF-16", false}, {"lines.jsonl", "JSON lists", "lines=True", false},
 		{"song.mid", "MIDI", "keys that sound at each step", false}, {"frame.rds", "R", "write.csv", false}, {"frame.rda", "R", "write.csv", false},
+		{"text.rds", "R", "readRDS(FILE)", false}, {"text3.rds", "R", "readRDS(FILE)", false}, {"text.rda", "R", "load(FILE)", false}, {"native.rds", "R", "write.csv", false}, {"stream.arrows", "Arrow streams", "pyarrow.ipc.open_stream(FILE)", false},
+		{"42-matlab-structure.mat", "MATLAB structures", `s of the MATLAB file is a structure, not an array of numbers: save what is in it, for example with scipy.io.savemat("rows.mat", scipy.io.loadmat(FILE, simplify_cells=True)["s"])`, false},
+		{"43-matlab-cell.mat", "MATLAB structures", "c of the MATLAB file is a cell", false},
 	} {
 		listed := read
 		if c.kind != grey && c.kind != binary && c.kind != real && c.file != "14-missing.csv" && c.file != "one.png" {
@@ -381,7 +386,7 @@ func FuzzReadTable(f *testing.F) {
 		var err error
 		spec := Spec{Name: "own.csv", Binarization: Real}
 		fuzz.Bounded(t, 16*len(text), func() {
-			of := &table{newest: true}
+			of := &table{rules: NewestRules}
 			if err = of.read(strings.NewReader(text)); err == nil {
 				of.train = of.rows
 				data, _, err = of.coded(spec, nil)

@@ -48,8 +48,12 @@ func readMatlab(in *input, pick string) (arrays []tensor, err error) {
 	if string(header[126:]) == "MI" {
 		order = binary.BigEndian
 	}
+	var skipped error // of the first cell or structure
 	for {
 		kind, size, _, err := matlabTag(in, order)
+		if err == io.EOF && len(arrays) == 0 {
+			return nil, skipped
+		}
 		if err == io.EOF {
 			return arrays, nil
 		}
@@ -90,8 +94,16 @@ func readMatlab(in *input, pick string) (arrays []tensor, err error) {
 		}
 		if numeric {
 			arrays = append(arrays, a)
+		} else if remedy := matlabRemedies[a.kind]; remedy != "" && skipped == nil && (pick == "" || a.name == pick) {
+			skipped = fmt.Errorf("%s of the MATLAB file is a %s, not an array of numbers: save what is in it, for example with "+remedy, a.name, a.kind, a.name)
 		}
 	}
+}
+
+// matlabRemedies are lines of Python that save what is in a value of MATLAB, by its kind; %q stands for its name.
+var matlabRemedies = map[string]string{
+	"cell":      `numpy.save("rows.npy", numpy.array(scipy.io.loadmat(FILE, simplify_cells=True)[%q].tolist()))`,
+	"structure": `scipy.io.savemat("rows.mat", scipy.io.loadmat(FILE, simplify_cells=True)[%q])`,
 }
 
 func matlabError(err error) error {
@@ -150,6 +162,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	}
 	a.name = string(name)
 	class := order.Uint32(flags) & 0xff
+	a.kind = map[uint32]string{1: "cell", 2: "structure"}[class]
 	if class < firstNumeric || class > lastNumeric || pick != "" && a.name != pick || product(a.size) == 0 {
 		if class == 5 && (pick == "" || a.name == pick) {
 			err = fmt.Errorf("array %s is sparse: save full(%[1]s)", a.name)

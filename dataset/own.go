@@ -610,6 +610,9 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 	if err := checkRead(start); err != nil {
 		return source{}, err
 	}
+	if s.rules() != FirstRules && textOfR.Match(start) {
+		return source{}, unreadError(rName, rRemedy)
+	}
 	if start[0] == '{' {
 		return s.readSequences(b, nil)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// TableFile is a file of a table, which is not compressed, with what its Spec says of it.
+// TableFile is an uncompressed file of a table, with the settings of its Spec that a reader needs.
 type TableFile struct {
 	io.ReaderAt
 	Size    int64

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 )
 
@@ -37,7 +38,9 @@ var unread = []struct{ start, name, remedy string }{
 	{"[[", "JSON", `convert it, for example with numpy.save("rows.npy", numpy.array(json.load(open(FILE))))`},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False), or read_json(FILE, lines=True) if each line is a row`},
 	{"MThd", "a MIDI file", `write the keys that sound at each step as JSON, {"keys": [21, 108], "train": [[[60, 64], [60]]]}`},
+	{"\xff\xff\xff\xff", "an Arrow stream", `convert it, for example with pyarrow.ipc.open_stream(FILE).read_pandas().to_csv("rows.csv", index=False)`},
 	{"X\n\x00\x00", rName, rRemedy}, {"RDX3\nX\n", rName, rRemedy}, {"RDX2\nX\n", rName, rRemedy},
+	{"B\n\x03\x00", rName, rRemedy}, {"B\n\x02\x00", rName, rRemedy}, {"RDA3\nA\n", rName, rRemedy}, {"RDA2\nA\n", rName, rRemedy},
 	{"sep=", "text whose first line tells Excel the separator", "remove the line sep="},
 	{storedMagic, "a data set that Save wrote", "open it with dataset.Load"},
 }
@@ -61,8 +64,11 @@ const (
 	pageName      = "an HTML or XML page, perhaps a server's answer instead of the data"
 	pageRemedy    = "open it to see the answer, and download the data again"
 	rName         = "a file of R"
-	rRemedy       = `save the table in R with write.csv(TABLE, "rows.csv", row.names = FALSE)`
+	rRemedy       = `save the table in R with write.csv(readRDS(FILE), "rows.csv", row.names = FALSE) or, if saveRDS did not write it, with load(FILE) and the name of the table in place of readRDS(FILE)`
 )
+
+// textOfR matches the start of text that R writes with saveRDS(ascii = TRUE): two versions of the format, around R's own.
+var textOfR = regexp.MustCompile(`^A\n(2\n\d+\n131840|3\n\d+\n197888)\n`)
 
 // longestStart is the number of bytes that suffice to recognise any format.
 const longestStart = 24

@@ -229,7 +229,7 @@ func TestPreemptedEvaluation(t *testing.T) {
 const slowMagic, slowVariable = "\x01slow table", "HELMHOLTZ_TEST_SLOW"
 
 func init() {
-	dataset.RegisterTable(slowMagic, func(_ io.ReaderAt, _ int64, row func([]string) error) error {
+	dataset.RegisterTable(slowMagic, func(_ dataset.TableFile, row func([]string) error) error {
 		if os.Getenv(slowVariable) != "" {
 			fmt.Fprintln(os.Stderr, "reading")
 			<-make(chan bool)

@@ -42,6 +42,7 @@ np.save("27-objects.npy", np.array([["a", None]], dtype=object), allow_pickle=Tr
 # MATLAB
 savemat("28-matlab.mat", {"train_data": BF[:4], "train_labels": y[:4, None] + 1, "test_data": BF[4:], "test_labels": y[4:, None] + 1, "classnames": np.array(["a", "b", "c"], dtype=object)}, do_compression=True)
 savemat("29-matlab-images.mat", {"images": X.transpose(1, 2, 0).astype(float), "labels": y}); savemat("30-matlab4.mat", {"X": R}, format="4")
+savemat("42-matlab-structure.mat", {"s": {"x": BF, "y": y}}, do_compression=True); savemat("43-matlab-cell.mat", {"c": np.array([[BF[0].astype(float)], [BF[1].astype(float)]], dtype=object)})
 # IDX
 def idx(name, a, code, dt): open(name, "wb").write(struct.pack(">HBB", 0, code, a.ndim) + struct.pack(f">{a.ndim}I", *a.shape) + a.astype(dt).tobytes())
 idx("31-emnist-images-idx3-ubyte", X.transpose(0, 2, 1), 8, "u1"); idx("32-floats-idx3-float", G.reshape(n, h, w), 13, ">f4")
