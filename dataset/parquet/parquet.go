@@ -37,6 +37,10 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 			err = fmt.Errorf("the Parquet file is damaged: save it again (%v)", recovered)
 		}
 	}()
+	var end [8]byte // parquet-go trusts the length that it claims for the description of the file
+	if n, _ := table.ReadAt(end[:], max(0, table.Size-8)); n < 8 || int64(binary.LittleEndian.Uint32(end[:])) > table.Size-8 {
+		return errors.New("the Parquet file is damaged or ends early: save it again")
+	}
 	file, err := parquet.OpenFile(table, table.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf("the Parquet file is damaged: save it again (%w)", err)
