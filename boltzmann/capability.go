@@ -106,7 +106,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}
 	z, err := m.LogZ(ctx, rows, a, progress)
 	of := Evaluation{LogZ: z}
-	of.FreeEnergy, of.FreeEnergySE = meanAndError(energies)
+	of.FreeEnergy, of.FreeEnergySE = meanAndError(rows, energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
 	if err != nil {
 		return nil, err

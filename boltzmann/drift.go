@@ -117,7 +117,8 @@ func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 		for r, from := range begin {
 			energies[k][r] -= from
 		}
-		d.Change, d.ChangeSE = meanAndError(energies[k])
+		e := runs.EstimateOf(energies[k])
+		d.Change, d.ChangeSE = runs.Float(e.Value), runs.Float(e.SE)
 		d.Path = append(d.Path, DriftPoint{sweeps, float64(d.Change), float64(d.ChangeSE)})
 	}
 	d.Away = math.Abs(float64(d.Change)) > 3*float64(d.ChangeSE)

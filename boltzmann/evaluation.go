@@ -13,7 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -169,7 +168,8 @@ func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(datas
 	if err != nil {
 		return e, err
 	}
-	training, _, err := energies(set.Train().Subset(rows.Rows, e.DrawSeed))
+	drawn := set.Train().Subset(rows.Rows, e.DrawSeed)
+	training, _, err := energies(drawn)
 	if err != nil {
 		return e, err
 	}
@@ -177,8 +177,8 @@ func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(datas
 		return e, err
 	}
 	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, errs.and(e.LogZ.Errs).opposite()
-	e.FreeEnergy, e.FreeEnergySE = meanAndError(own)
-	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(training)
+	e.FreeEnergy, e.FreeEnergySE = meanAndError(rows, own)
+	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(drawn, training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value-runs.Float(scale), e.FreeEnergySE
 	b := baseline(set.Train(), rows)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(b.Factorized.Value), runs.Float(b.Factorized.SE), !(float64(e.LogP) >= b.Limit)
@@ -244,13 +244,13 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 		excess[d] = -energy - float64(e.LogZ.Value) - m.encoding.logScale() - logs[d]
 	}
 	e.RAISE = &Raised{Data: rows.Rows, Chains: a.chains()}
-	e.RAISE.LogP, e.RAISE.LogPSE = meanAndError(logs)
-	e.RAISE.Excess, e.RAISE.ExcessSE = meanAndError(excess)
+	e.RAISE.LogP, e.RAISE.LogPSE = meanAndError(rows, logs)
+	e.RAISE.Excess, e.RAISE.ExcessSE = meanAndError(rows, excess)
 	e.Seconds += time.Since(start).Seconds()
 	return e, nil
 }
 
-func meanAndError(values []float64) (mean, se runs.Float) {
-	m, s := statistics.MeanAndErrorOf(values)
-	return runs.Float(m), runs.Float(s)
+func meanAndError(rows dataset.Split, values []float64, those ...int) (mean, se runs.Float) {
+	e := runs.EstimateOver(rows, values, those...)
+	return runs.Float(e.Value), runs.Float(e.SE)
 }

@@ -40,11 +40,11 @@ func standardOf(rows dataset.Split) *standard {
 	if rows.Reals != nil { // real numbers may lie far from 0
 		origin = rows.Floats(0)[0]
 	}
-	for r := range rows.Rows {
+	for r, share := range rows.Shares() {
 		for i := range sums {
 			x := rows.At(r*units+i) - origin[i]
-			sums[i] += x
-			squares[i] += x * x
+			sums[i] += share * x
+			squares[i] += share * x * x
 		}
 	}
 	n := float64(rows.Rows)
@@ -226,7 +226,7 @@ func scoreBaseline(train, rows dataset.Split) runs.Baseline {
 			scores[r] += float64(x)*float64(x)/2 - 1
 		}
 	}
-	score := runs.EstimateOf(scores)
+	score := runs.EstimateOver(rows, scores)
 	return runs.Baseline{Rows: rows.Name, Factorized: score, Limit: max(score.Value, 0) + farScore*float64(units)/2}
 }
 

@@ -82,10 +82,11 @@ func checkLabeled(rows dataset.Split) error {
 
 func classFrequencies(rows dataset.Split, classes int) (frequencies []float64, labeled float64) {
 	frequencies = make([]float64, classes)
-	for _, class := range rows.Labels {
+	counts := rows.Counts()
+	for r, class := range rows.Labels {
 		if int(class) < classes {
-			frequencies[class]++
-			labeled++
+			frequencies[class] += counts[r]
+			labeled += counts[r]
 		}
 	}
 	floats.Scale(1/max(1, labeled), frequencies)
@@ -340,8 +341,8 @@ func (m *Model) Classify(ctx context.Context, rows dataset.Split) (Classificatio
 		wrong = append(wrong, statistics.Mistaken(logs[r], int(rows.Labels[r])))
 	}
 	c := Classification{Data: len(own)}
-	c.Error, c.ErrorSE = meanAndError(wrong)
-	c.LogP, c.LogPSE = meanAndError(own)
+	c.Error, c.ErrorSE = meanAndError(rows, wrong, labeled...)
+	c.LogP, c.LogPSE = meanAndError(rows, own, labeled...)
 	return c, nil
 }
 
@@ -359,15 +360,17 @@ func (m *Model) classification(ctx context.Context, rows dataset.Split) (*Classi
 func labelBaseline(train, rows dataset.Split, classes int) runs.Baseline {
 	frequencies, n := classFrequencies(train, classes)
 	var logs []float64
-	for _, class := range rows.Labels {
+	var labeled []int
+	for r, class := range rows.Labels {
 		if int(class) < classes {
+			labeled = append(labeled, r)
 			logs = append(logs, math.Log((n*frequencies[class]+0.5)/(n+0.5*float64(classes))))
 		}
 	}
 	if len(logs) == 0 {
 		return runs.Baseline{}
 	}
-	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.EstimateOf(logs), Limit: labelLimit(classes)}
+	return runs.Baseline{Rows: rows.Name, Model: "class frequencies", Factorized: runs.EstimateOver(rows, logs, labeled...), Limit: labelLimit(classes)}
 }
 
 // labelLimit returns the log p(y|v) below which training has diverged: ten times log p(y) of a uniform guess.

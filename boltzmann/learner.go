@@ -254,16 +254,20 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 			}
 		}
 	})
-	measured, reconstruction := l.measures(each), 0.0
-	for _, e := range errors {
-		reconstruction += e / float64(rows.Rows)
+	shares, reconstruction := rows.Shares(), 0.0
+	for r, e := range errors {
+		reconstruction += shares[r] * e / float64(rows.Rows)
+		row := &each[r]
+		row.objective, row.freeEnergy, row.label, row.mistaken = shares[r]*row.objective, shares[r]*row.freeEnergy, shares[r]*row.label, shares[r]*row.mistaken
 	}
+	measured := l.measures(each)
 	measured[reconstructionMeasure.Key] = reconstruction
 	if m.below == nil && p.Spec.Doubled == DoubledNeither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
 		logP, err := m.exactLogP(ctx, states)
 		if err != nil {
 			return nil, err
 		}
+		floats.Mul(logP, shares)
 		measured[runs.LogP.Key] = floats.Sum(logP) / float64(rows.Rows)
 	}
 	return measured, ctx.Err()

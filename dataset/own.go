@@ -403,7 +403,8 @@ func (r *rows) classify(classes []string) error {
 func (data *source) readWeights(s Spec) error {
 	weights, is := readVector(s.WeightFile)
 	if !is {
-		of, err := Spec{Name: s.WeightFile, Binarization: Real, array: true}.loadOwn()
+		spec := Spec{Name: s.WeightFile, Binarization: Real, Rules: FirstRules} // which keep two values as numbers
+		of, err := spec.loadOwn()
 		if err != nil {
 			return err
 		}
@@ -413,9 +414,15 @@ func (data *source) readWeights(s Spec) error {
 		for _, w := range of.train.reals {
 			weights = append(weights, float64(w))
 		}
+		if _, t, err := spec.readOwn(spec.Name, nil); err == nil && t != nil && s.rules() > FirstRules { // with all digits
+			if exact, _, err := t.coded(spec, nil); err == nil && len(exact.numbers) == len(weights) {
+				weights = exact.numbers
+			}
+		}
 	}
 	rows := data.train.count()
 	code, coded := s.code()
+	wrong := slices.IndexFunc(weights, func(w float64) bool { return !(0 <= w && w <= math.MaxFloat32) })
 	switch {
 	case data.validation.count() > 0:
 		return errors.New("weights for a file that has its own validation rows: join them with the training rows, or leave weight_file empty")
@@ -423,8 +430,13 @@ func (data *source) readWeights(s Spec) error {
 		return fmt.Errorf("%s for %s; give one per row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
 	case coded && slices.ContainsFunc(weights, func(w float64) bool { return s.rules().areSame(w, code) }):
 		return fmt.Errorf("a weight is %v, the code for a missing value (--missing): to leave a row out, give it the weight 0", code)
-	case slices.ContainsFunc(weights, func(w float64) bool { return !(0 <= w && w <= math.MaxFloat32) }):
-		return errors.New("a weight is below 0 or not finite: to leave a row out, give it the weight 0")
+	case wrong >= 0:
+		return fmt.Errorf("the weight of row %d is %v, below 0 or not finite in float32: to leave a row out, give it the weight 0", wrong+1, weights[wrong])
+	}
+	if largest := slices.Max(weights); s.rules() > FirstRules && 0 < largest && largest < 1 { // so that sums do not underflow
+		for i := range weights {
+			weights[i] /= largest
+		}
 	}
 	data.train.weights = weights
 	return nil

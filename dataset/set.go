@@ -24,6 +24,8 @@ import (
 	"strings"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -60,8 +62,9 @@ type Split struct {
 	Reals  []float32
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has a label
 	// Weights are the relative frequencies with which training visits the rows; nil if training visits all rows
-	// equally often.
+	// equally often. Means over the rows count them by MeanWeights.
 	Weights []float64
+	visits  bool // whether Weights only determine visits, because FirstRules read the file
 	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
 	// steps of Shape.Width units, which are 0 after its last step.
 	Lengths []int
@@ -71,6 +74,38 @@ type Split struct {
 
 // Notice returns a warning about rows of ReadRows that rounding made constant, or "" if there are none.
 func (s Split) Notice() string { return s.notice }
+
+// MeanWeights returns the weights by which rows count in means, or nil if they count alike: if there are no weights, or
+// if FirstRules read their file.
+func (s Split) MeanWeights() []float64 {
+	if s.visits {
+		return nil
+	}
+	return s.Weights
+}
+
+// Counts returns, for each row, the number of rows that it counts as: 1 without MeanWeights, or the weight if all
+// weights are whole numbers. Other weights are scaled so that the rows with a weight count as their number.
+func (s Split) Counts() []float64 {
+	counts := slices.Repeat([]float64{1}, s.Rows)
+	if weights := s.MeanWeights(); weights != nil {
+		copy(counts, weights)
+		if slices.ContainsFunc(weights, func(w float64) bool { return w != math.Trunc(w) }) {
+			positive := floats.Count(func(w float64) bool { return w > 0 }, weights)
+			floats.Scale(float64(positive)/floats.Sum(weights), counts)
+		}
+	}
+	return counts
+}
+
+// Shares returns, for each row, by how much more it counts in means than a mean row: 1 without MeanWeights.
+func (s Split) Shares() []float64 {
+	shares, weights := slices.Repeat([]float64{1}, s.Rows), s.MeanWeights()
+	for r, w := range weights {
+		shares[r] = w * (float64(s.Rows) / floats.Sum(weights))
+	}
+	return shares
+}
 
 // Floats returns the values of the given rows, or of all rows if none are given, one slice per row. Grey values v
 // become v/255, and real numbers stay as they are.
@@ -182,8 +217,10 @@ func (s Split) Subset(n int, seed uint64) Split {
 	}
 	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
 	slices.Sort(chosen)
-	part := rows{shape: s.Shape, values: s.Values, packed: s.Bits, reals: s.Reals, labels: s.Labels, lengths: s.Lengths}
-	return part.pick(chosen, nil).split(s.Name)
+	part := rows{shape: s.Shape, values: s.Values, packed: s.Bits, reals: s.Reals, labels: s.Labels, weights: s.Weights, lengths: s.Lengths}
+	picked := part.pick(chosen, nil).split(s.Name)
+	picked.visits = s.visits
+	return picked
 }
 
 // Set is a data set, divided into splits. It does not change: all its users share the slices of its splits, so do
@@ -211,6 +248,9 @@ func newSet(spec Spec, train, validation, test rows) *Set {
 		validation: validation.split("validation"),
 		test:       test.split("test"),
 	}
+	for _, of := range []*Split{&s.train, &s.validation, &s.test} {
+		of.visits = spec.rules() == FirstRules
+	}
 	s.fingerprint = sync.OnceValue(s.hash)
 	return s
 }
@@ -229,7 +269,7 @@ func (s *Set) String() string {
 		text += "; grey values rounded at one half, see --binarization"
 	}
 	if s.train.Weights != nil {
-		text += "; training visits rows by the weights of " + s.spec.WeightFile
+		text += "; rows count by the weights of " + s.spec.WeightFile
 	}
 	return text
 }
@@ -403,7 +443,7 @@ func (s *Set) farthest() (column string, mean, deviation float64) {
 }
 
 func (s *Set) realMoments() []scaling {
-	return rows{shape: s.Shape(), reals: s.train.Reals, lengths: s.train.Lengths}.moments()
+	return rows{shape: s.Shape(), reals: s.train.Reals, weights: s.train.MeanWeights(), lengths: s.train.Lengths}.moments()
 }
 
 // placeOf names the column or the place of a unit of the rows, for sequences of a step.

@@ -27,8 +27,8 @@ type Spec struct {
 	TestLabelFile string `toml:"test_label_file,omitempty" json:"test_label_file,omitempty"`
 	// WeightFile is the path of a file with a weight, 0 or more, for each training row of the file Name. Training
 	// visits rows in proportion to their weights. If a minibatch contains a row several times, these copies share
-	// their random numbers: the gradient is not biased, but noisier. Measures ignore the weights: they are plain means
-	// over rows.
+	// their random numbers: the gradient is not biased, but noisier. Measures are weighted means over the rows of
+	// the file, including validation and test rows drawn from it.
 	WeightFile string `toml:"weight_file,omitempty" json:"weight_file,omitempty"`
 	// Columns sets the kinds of columns of a table, as NAME=KIND separated by commas: binary, categorical,
 	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, counted from

@@ -223,8 +223,8 @@ func check(of runs.Data, batch int, set *dataset.Set, factors int, shared, dropC
 		return err
 	}
 	rows := set.Train()
-	_, variance := meanOf(rows.Floats(), rows.Weights...)
-	those, _ := counted(rows.Floats(), rows.Weights)
+	_, variance := meanOf(rows.Floats(), rows.MeanWeights()...)
+	those, _ := counted(rows.Floats(), rows.MeanWeights())
 	if err := checkData(len(those), factors, variance, shared, dropConstant); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func checkMemory(rows dataset.Split, factors int) error {
 }
 
 func (m *Model) beginOn(rows dataset.Split, seed uint64) error {
-	mean, variance := meanOf(rows.Floats(), rows.Weights...)
+	mean, variance := meanOf(rows.Floats(), rows.MeanWeights()...)
 	m.begin(mean, variance, seed)
 	return nil
 }
@@ -259,7 +259,7 @@ func (m *Model) beginOn(rows dataset.Split, seed uint64) error {
 // see computes the moments of the training rows, unless they are known.
 func (m *Model) see(rows dataset.Split) {
 	if m.data == nil {
-		m.data = momentsOf(rows.Floats(), m.mean, rows.Weights...)
+		m.data = momentsOf(rows.Floats(), m.mean, rows.MeanWeights()...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -189,6 +190,64 @@ func TestBinaryRowsAreRefused(t *testing.T) {
 	e := PPCA.Experiment(set)
 	e.Settings.Components = 2
 	wantError(t, e.Check(set), "binarization = fixed: a linear factor model needs grey values; use grey")
+}
+
+// A row of the weight 2 counts like two rows, and a row of the weight 0 not at all: in the baseline, in the fit and in
+// the evaluation of the training rows, for all families that fit rows at once.
+func TestWeightsCountRows(t *testing.T) {
+	dir := t.TempDir()
+	var alone, weights, repeated strings.Builder
+	for r, row := range few(t).Train().Floats() {
+		text := strings.Trim(fmt.Sprintf("%.4f", row), "[]") + "\n"
+		alone.WriteString(text)
+		fmt.Fprintln(&weights, r%3)
+		repeated.WriteString(strings.Repeat(text, r%3))
+	}
+	open := func(name, text, weightFile string) *dataset.Set {
+		spec := dataset.Spec{Name: filepath.Join(dir, name), Test: filepath.Join(dir, "test.txt"), WeightFile: weightFile, Binarization: dataset.Real, Validation: new(0)}
+		for _, path := range []string{spec.Name, spec.Test} {
+			if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set, err := spec.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	file := filepath.Join(dir, "weights.txt")
+	if err := os.WriteFile(file, []byte(weights.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sets := []*dataset.Set{open("alone.txt", alone.String(), file), open("repeated.txt", repeated.String(), "")}
+	fits := func(set *dataset.Set) map[string]runs.Experiment {
+		ppca, fa, ica := PPCA.Experiment(set), FactorAnalysis.Experiment(set), ICA.Experiment(set)
+		ppca.Settings.Components, fa.Settings.Factors, ica.Settings.Sources, ica.Settings.Density = 2, 2, 3, Logistic
+		return map[string]runs.Experiment{"PPCA": ppca, "factor analysis": fa, "ICA": ica}
+	}
+	for name := range fits(sets[0]) {
+		var found [2][3]float64
+		for i, set := range sets {
+			run, err := runs.Train(t.Context(), fits(set)[name], set, t.TempDir(), runs.Quiet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			model, err := run.ModelAt("last")
+			if err != nil {
+				t.Fatal(err)
+			}
+			estimates, err := model.(runs.Estimator).Estimate(t.Context(), set.Train(), 0, 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := run.Experiment().(runs.Baseliner).Baseline(set, set.Train())
+			found[i] = [3]float64{line.Factorized.Value, run.Last().Train["log_p"], estimates["log_p"].Value}
+		}
+		for k, what := range []string{"baseline", "training log p", "evaluation"} {
+			wantNear(t, "the "+what+" of "+name, found[0][k], found[1][k], 1e-6)
+		}
+	}
 }
 
 // Sparse coding draws its first atoms from rows without weights.

@@ -76,7 +76,7 @@ var ICA = estimated(runs.Family[ICASettings, *Independent]{
 		if err := checkSteps(e.Data, batch); err != nil {
 			return err
 		}
-		those, _ := counted(rows.Floats(), rows.Weights)
+		those, _ := counted(rows.Floats(), rows.MeanWeights())
 		if most := min(len(those)-2, rows.Shape.Units()); s.Sources > most {
 			return fmt.Errorf("sources = %d of %d training rows with %d variables: give at most %d, or more rows", s.Sources, len(those), rows.Shape.Units(), max(0, most))
 		}
@@ -93,7 +93,7 @@ var ICA = estimated(runs.Family[ICASettings, *Independent]{
 		return newIndependent(e.Settings.Sources, shape), nil
 	},
 	Begin: func(e ICAExperiment, m *Independent, set *dataset.Set) error {
-		return m.begin(set.Train().Floats(), set.Train().Weights, e.Settings.Density, e.Seed)
+		return m.begin(set.Train().Floats(), set.Train().MeanWeights(), e.Settings.Density, e.Seed)
 	},
 	Tensors: func(m *Independent) []runs.Tensor {
 		d, q := len(m.mean), m.sources
@@ -110,7 +110,7 @@ var ICA = estimated(runs.Family[ICASettings, *Independent]{
 	Step: func(ctx context.Context, e ICAExperiment, m *Independent, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		if m.white == nil {
 			m.white, _ = m.whiten(b.Rows.Floats())
-			m.parts = partsOf(b.Rows.Rows, b.Rows.Weights)
+			m.parts = partsOf(b.Rows.Rows, b.Rows.MeanWeights())
 		}
 		if !e.Settings.Natural && e.Settings.BatchSize == 0 {
 			trial := *m
@@ -158,7 +158,7 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 	x := rows.Floats()
 	return runs.Estimates{
 		runs.LogP.Key: runs.EstimateOver(rows, m.LogP(x)),
-		wrongSide.Key: {Value: float64(len(m.WrongSide(x, rows.Weights...))), SE: math.NaN()},
+		wrongSide.Key: {Value: float64(len(m.WrongSide(x, rows.MeanWeights()...))), SE: math.NaN()},
 	}, nil
 }
 

@@ -51,7 +51,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 	if err != nil {
 		return Evaluation{}, err
 	}
-	return mergeParts(done, dir, data.Rows, samples, time.Since(start).Seconds())
+	return mergeParts(done, dir, split, samples, time.Since(start).Seconds())
 }
 
 // workOn returns a text that identifies an evaluation: the model, the rows, the number of samples and the seed.
@@ -111,7 +111,7 @@ func (m *Model) evaluatePart(ctx context.Context, data engine.Data, first, rows,
 	return tensors, nil
 }
 
-func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds float64) (Evaluation, error) {
+func mergeParts(parts [][]runs.Tensor, dir string, split dataset.Split, samples int, seconds float64) (Evaluation, error) {
 	var likelihoods []engine.Likelihood
 	for i, tensors := range parts {
 		values := map[string][]float64{}
@@ -129,8 +129,8 @@ func mergeParts(parts [][]runs.Tensor, dir string, rows, samples int, seconds fl
 		}
 		likelihoods = append(likelihoods, part...)
 	}
-	if len(likelihoods) != rows {
-		return Evaluation{}, fmt.Errorf("the parts in %s have %d of %d rows: choose another directory", dir, len(likelihoods), rows)
+	if len(likelihoods) != split.Rows {
+		return Evaluation{}, fmt.Errorf("the parts in %s have %d of %d rows: choose another directory", dir, len(likelihoods), split.Rows)
 	}
-	return evaluationOf(likelihoods, samples, seconds), nil
+	return evaluationOf(likelihoods, split.MeanWeights(), samples, seconds), nil
 }

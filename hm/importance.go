@@ -8,7 +8,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // weightData is the largest number of data whose importance weights are pooled.
@@ -119,10 +118,9 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 		}
 	}
 	for _, likelihoods := range estimates {
-		mean, se := statistics.MeanAndError(len(likelihoods), func(d int) float64 { return likelihoods[d].LogP })
-		c.LogP, c.LogPSE = append(c.LogP, mean), append(c.LogPSE, se)
-		mean, se = statistics.MeanAndError(len(likelihoods), func(d int) float64 { return likelihoods[d].LogPTildeStar })
-		c.LogPTildeStar, c.LogPTildeStarSE = append(c.LogPTildeStar, mean), append(c.LogPTildeStarSE, se)
+		e := evaluationOf(likelihoods, split.MeanWeights(), 0, 0)
+		c.LogP, c.LogPSE = append(c.LogP, e.LogP), append(c.LogPSE, float64(e.LogPSE))
+		c.LogPTildeStar, c.LogPTildeStarSE = append(c.LogPTildeStar, e.LogPTildeStar), append(c.LogPTildeStarSE, float64(e.LogPTildeStarSE))
 	}
 	return c, nil
 }

@@ -145,14 +145,13 @@ func (m *Model) Classify(ctx context.Context, split dataset.Split, samples int, 
 	if err != nil {
 		return Classification{}, err
 	}
-	c := Classification{Samples: samples, Data: len(labeled)}
-	errorSE, logPSE := 0.0, 0.0
-	c.Error, errorSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
-		return statistics.Mistaken(logs[labeled[i]], int(split.Labels[labeled[i]]))
-	})
-	c.LogP, logPSE = statistics.MeanAndError(len(labeled), func(i int) float64 {
-		return math.Max(logs[labeled[i]][split.Labels[labeled[i]]], -math.MaxFloat64)
-	})
-	c.ErrorSE, c.LogPSE = runs.Float(errorSE), runs.Float(logPSE)
-	return c, nil
+	var wrong, own []float64
+	for _, r := range labeled {
+		wrong = append(wrong, statistics.Mistaken(logs[r], int(split.Labels[r])))
+		own = append(own, math.Max(logs[r][split.Labels[r]], -math.MaxFloat64))
+	}
+	mistaken, logP := runs.EstimateOver(split, wrong, labeled...), runs.EstimateOver(split, own, labeled...)
+	return Classification{
+		Samples: samples, Data: len(labeled), Error: mistaken.Value, ErrorSE: runs.Float(mistaken.SE), LogP: logP.Value, LogPSE: runs.Float(logP.SE),
+	}, nil
 }

@@ -142,6 +142,7 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	if err != nil {
 		return nil, err
 	}
+	engine.Weigh(likelihoods, rows.Shares())
 	return measures(engine.MeanReport(likelihoods)), nil
 }
 

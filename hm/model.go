@@ -145,18 +145,22 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	if err != nil {
 		return Evaluation{}, err
 	}
-	return evaluationOf(likelihoods, samples, time.Since(start).Seconds()), nil
+	return evaluationOf(likelihoods, split.MeanWeights(), samples, time.Since(start).Seconds()), nil
 }
 
-// evaluationOf returns the means of the estimates over the data.
-func evaluationOf(likelihoods []engine.Likelihood, samples int, seconds float64) Evaluation {
+// evaluationOf returns the means of the estimates over the data, by their weights, if there are any.
+func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples int, seconds float64) Evaluation {
 	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds}
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
 	}
 	mean := func(field func(engine.Likelihood) float64) (float64, runs.Float) {
-		mean, se := statistics.MeanAndError(len(likelihoods), func(i int) float64 { return field(likelihoods[i]) })
+		values := make([]float64, len(likelihoods))
+		for i := range values {
+			values[i] = field(likelihoods[i])
+		}
+		mean, se := statistics.Weighted(weights, values)
 		return mean, runs.Float(se)
 	}
 	e.LogP, e.LogPSE = mean(func(l engine.Likelihood) float64 { return l.LogP })

@@ -279,7 +279,7 @@ func (c Comparison) EvaluateCheckpoint(ctx context.Context, which string, split 
 		}
 		e.Evaluation = overSeeds(e.Evaluations)
 	}
-	c.subtractFirst(logP, split.Lengths)
+	c.subtractFirst(logP, split)
 	return c, nil
 }
 
@@ -299,8 +299,8 @@ func (r *Run) exactLogP(ctx context.Context, m Estimator, rows dataset.Split, sa
 }
 
 // subtractFirst sets the differences from the first experiment. logP holds log p of each row, or nil, for experiments
-// of one seed. lengths holds the lengths of sequences, whose estimates are per step; it is nil for other rows.
-func (c Comparison) subtractFirst(logP [][]float64, lengths []int) {
+// of one seed. Estimates of sequences are per step.
+func (c Comparison) subtractFirst(logP [][]float64, rows dataset.Split) {
 	key, first := c.evaluated().Key, c.Experiments[0]
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
@@ -315,10 +315,8 @@ func (c Comparison) subtractFirst(logP [][]float64, lengths []int) {
 			e.Difference.SE = math.Hypot(of.SD/math.Sqrt(float64(n)), from.SD/math.Sqrt(float64(m)))
 		case n == 1 && m == 1 && key == LogP.Key && logP[0] != nil && logP[i] != nil:
 			differences := floats.SubTo(make([]float64, len(logP[i])), logP[i], logP[0])
-			if lengths == nil {
-				_, e.Difference.SE = statistics.MeanAndErrorOf(differences)
-			} else {
-				_, e.Difference.SE = statistics.PerStep(lengths, differences)
+			if e.Difference.SE = EstimateOver(rows, differences).SE; rows.Lengths != nil {
+				_, e.Difference.SE = statistics.PerStep(rows.Lengths, differences, rows.Shares())
 			}
 		}
 	}

@@ -130,7 +130,7 @@ func (o OverSeeds) String() string {
 	var b strings.Builder
 	for _, q := range o {
 		if scale := cmp.Or(q.Scale, 1); q.Name != "" && !math.IsNaN(q.Mean) {
-			b.WriteString(Spread{scale * q.Mean, scale * q.SD}.line(q.Name, q.Unit, 3))
+			b.WriteString(Spread{scale * q.Mean, cmp.Or(scale*q.SD, math.NaN())}.line(q.Name, q.Unit, 3)) // no ± if all seeds agree
 		}
 	}
 	return b.String()

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -241,23 +239,18 @@ func EstimateOf(values []float64) (e Estimate) {
 	return e
 }
 
-// EstimateOver is like EstimateOf for the values of rows, which count by the weights of the rows, if there are any. The
-// standard error takes the weights as given.
-func EstimateOver(rows dataset.Split, values []float64) (e Estimate) {
-	if rows.Weights == nil {
-		return EstimateOf(values)
-	}
-	sum, n, square := floats.Sum(rows.Weights), 0.0, 0.0
-	for r, w := range rows.Weights {
-		if w > 0 {
-			e.Value += w / sum * values[r]
-			n++
+// EstimateOver is like EstimateOf for the values of rows, or of those at the given indices, which count by
+// Split.MeanWeights.
+func EstimateOver(rows dataset.Split, values []float64, those ...int) (e Estimate) {
+	weights := rows.MeanWeights()
+	if those != nil && weights != nil {
+		all := weights
+		weights = nil
+		for _, r := range those {
+			weights = append(weights, all[r])
 		}
 	}
-	for r, w := range rows.Weights {
-		square += math.Pow(w/sum*(values[r]-e.Value), 2)
-	}
-	e.SE = math.Sqrt(square * n / (n - 1))
+	e.Value, e.SE = statistics.Weighted(weights, values)
 	return e
 }
 

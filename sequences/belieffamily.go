@@ -178,7 +178,8 @@ var beliefsFamily = runs.Family[BeliefSettings, *Belief]{
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
 		evaluation, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)
-		return runs.Measures{LogP.Key: floats.Sum(evaluation.LogP) / float64(rows.Steps()), ESS.Key: evaluation.ESS}, err
+		floats.Mul(evaluation.LogP, rows.Shares()[:len(evaluation.LogP)])
+		return runs.Measures{LogP.Key: floats.Sum(evaluation.LogP) / stepsOf(rows), ESS.Key: evaluation.ESS}, err
 	},
 }
 

@@ -91,12 +91,18 @@ var rnnRBMsFamily = runs.Family[RNNRBMSettings, *RNNRBM]{
 		return runs.Measures{Pseudo.Key: before}, nil
 	},
 	Validate: func(ctx context.Context, _ RNNRBMExperiment, m *RNNRBM, rows dataset.Split) (runs.Measures, error) {
-		sum := 0.0
+		sum, shares := 0.0, rows.Shares()
 		err := blocks(rows, nil, func(f frames, _ int) error {
-			sum += floats.Sum(m.pseudo(f, m.forward(f)))
+			logs := m.pseudo(f, m.forward(f))
+			for t := range f.steps() {
+				for n := range f.active(t) {
+					logs[f.start[t]+n] *= shares[f.rows[n]]
+				}
+			}
+			sum += floats.Sum(logs)
 			return ctx.Err()
 		})
-		return runs.Measures{Pseudo.Key: sum / float64(rows.Steps())}, err
+		return runs.Measures{Pseudo.Key: sum / stepsOf(rows)}, err
 	},
 }
 

@@ -67,7 +67,7 @@ func newEvaluation(rows dataset.Split) Evaluation {
 func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
 	none := math.NaN()
 	return runs.Estimates{
-		LogP.Key:       PerStep(rows.Lengths, e.LogP),
+		LogP.Key:       perStepOver(rows, e.LogP),
 		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(e.Variance)) / float64(rows.Steps()), SE: none},
 		ESS.Key:        {Value: e.ESS, SE: none},
 	}
@@ -271,13 +271,13 @@ func sigmoid(m kernels.Matrix) {
 	}
 }
 
-// onsets returns, for each unit, the sum of its values over all steps, and the number of steps.
+// onsets returns, for each unit, the sum of its values over all steps, and the number of steps, by Split.Counts.
 func onsets(rows dataset.Split) (on []float64, steps float64) {
 	on = make([]float64, rows.Shape.Width)
-	for i := range rows.Rows {
+	for i, count := range rows.Counts() {
 		for _, step := range rows.Sequence(i) {
-			floats.Add(on, step)
-			steps++
+			floats.AddScaled(on, count, step)
+			steps += count
 		}
 	}
 	return on, steps
@@ -308,10 +308,10 @@ func moments(rows dataset.Split) (means, logs []float32) {
 func spread(rows dataset.Split) (means, deviations []float64) {
 	sums, steps := onsets(rows)
 	squares := make([]float64, len(sums))
-	for i := range rows.Rows {
+	for i, count := range rows.Counts() {
 		for _, step := range rows.Sequence(i) {
 			for j, x := range step {
-				squares[j] += (x - sums[j]/steps) * (x - sums[j]/steps)
+				squares[j] += count * (x - sums[j]/steps) * (x - sums[j]/steps)
 			}
 		}
 	}
@@ -387,7 +387,21 @@ func perStep(rows dataset.Split, value func(past, x []float64) float64) runs.Est
 			past = x
 		}
 	}
-	return PerStep(rows.Lengths, sums)
+	return perStepOver(rows, sums)
+}
+
+// perStepOver is like PerStep, for sequences that count by their shares.
+func perStepOver(rows dataset.Split, sums []float64) (e runs.Estimate) {
+	e.Value, e.SE = statistics.PerStep(rows.Lengths, sums, rows.Shares())
+	return e
+}
+
+// stepsOf returns the number of steps of sequences that count by their shares.
+func stepsOf(rows dataset.Split) (steps float64) {
+	for i, share := range rows.Shares() {
+		steps += share * float64(rows.Lengths[i])
+	}
+	return steps
 }
 
 // PerStep returns the sum of values of sequences over the sum of their lengths, with the standard error of the
@@ -396,7 +410,7 @@ func PerStep(lengths []int, sums []float64) runs.Estimate {
 	if len(lengths) != len(sums) {
 		panic(fmt.Sprintf("sequences: %d lengths and %d sums; their numbers must agree", len(lengths), len(sums)))
 	}
-	mean, se := statistics.PerStep(lengths, sums)
+	mean, se := statistics.PerStep(lengths, sums, slices.Repeat([]float64{1}, len(sums)))
 	return runs.Estimate{Value: mean, SE: se}
 }
 

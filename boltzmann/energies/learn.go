@@ -173,9 +173,9 @@ func (m *Model) descend(gradient [][]float64, rate float64, step int) {
 	}
 }
 
-// measure returns the means over rows of the free energy and of the objective. It estimates the objective from a
+// measure returns the means over rows, multiplied by their shares if there are any, of the free energy and of the objective. It estimates the objective from a
 // number of probes per row.
-func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int) runs.Measures {
+func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int, shares ...float64) runs.Measures {
 	energies, objective := make([]float64, len(rows)), make([]float64, len(rows))
 	work.Parallel(len(rows), func(r int) {
 		if ctx.Err() == nil {
@@ -183,6 +183,10 @@ func (m *Model) measure(ctx context.Context, rows [][]float64, probes, step int)
 			objective[r] = m.objective(slices.Clone(rows[r]), energies[r], probes, r, step)
 		}
 	})
+	if shares != nil {
+		floats.Mul(energies, shares)
+		floats.Mul(objective, shares)
+	}
 	key := runs.PseudoLikelihood.Key
 	if m.scaling != nil {
 		key = runs.Score.Key
@@ -234,9 +238,9 @@ const validationStep = math.MaxUint32
 
 func (m *Model) validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	x := m.read(rows)
-	measured := m.measure(ctx, x, validationProbes, validationStep)
+	measured := m.measure(ctx, x, validationProbes, validationStep, rows.Shares()...)
 	if m.above != nil {
-		measured[aboveMeasure.Key] = m.above.measure(ctx, m.below(x, validationStep), validationProbes, validationStep)[runs.PseudoLikelihood.Key]
+		measured[aboveMeasure.Key] = m.above.measure(ctx, m.below(x, validationStep), validationProbes, validationStep, rows.Shares()...)[runs.PseudoLikelihood.Key]
 	}
 	return measured, ctx.Err()
 }

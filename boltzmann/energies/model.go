@@ -172,7 +172,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	if err != nil {
 		return nil, err
 	}
-	mean, all := runs.EstimateOf(logP), runs.Estimates{}
+	mean, all := runs.EstimateOver(rows, logP), runs.Estimates{}
 	if !m.given {
 		mean.SE = math.Hypot(mean.SE, float64(logZ.SE))
 		all[runs.LogZ.Key] = runs.Estimate{Value: float64(logZ.Value), SE: float64(logZ.SE)}

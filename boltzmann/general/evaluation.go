@@ -86,7 +86,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	z, err := m.bestLogZ(ctx, samples, progress)
-	f, logZ := runs.EstimateOf(energies), float64(z.Value)
+	f, logZ := runs.EstimateOver(rows, energies), float64(z.Value)
 	return runs.Estimates{
 		runs.LogP.Key:       {Value: -f.Value - logZ, SE: f.SE},
 		runs.LogZ.Key:       {Value: logZ, SE: float64(z.SE)},

@@ -183,10 +183,10 @@ func (m *Model) ascend(gradient []float64, rate float64) {
 	m.spread()
 }
 
-// measure returns the means over rows of the free energy and of the log-pseudo-likelihood. It estimates the
+// measure returns the means over rows, multiplied by their shares if there are any, of the free energy and of the log-pseudo-likelihood. It estimates the
 // log-pseudo-likelihood from a number of units of each row, by log p(v_i|v_−i) = log σ(F(v with unit i
 // flipped) − F(v)). It draws the first of these units for each row; the other units follow at even distances.
-func (m *Model) measure(ctx context.Context, states [][]float64, units int, c philox.Counter) runs.Measures {
+func (m *Model) measure(ctx context.Context, states [][]float64, units int, c philox.Counter, shares ...float64) runs.Measures {
 	visible := m.shape.Units()
 	units = min(units, visible)
 	energies, pseudo := make([]float64, len(states)), make([]float64, len(states))
@@ -207,6 +207,10 @@ func (m *Model) measure(ctx context.Context, states [][]float64, units int, c ph
 			pseudo[r] -= statistics.Softplus(energies[r]-m.freeEnergy(flipped)) * float64(visible) / float64(units)
 		}
 	})
+	if shares != nil {
+		floats.Mul(energies, shares)
+		floats.Mul(pseudo, shares)
+	}
 	return runs.Measures{runs.FreeEnergy.Key: runs.EstimateOf(energies).Value, runs.PseudoLikelihood.Key: runs.EstimateOf(pseudo).Value}
 }
 
@@ -215,7 +219,7 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 	if err != nil {
 		return nil, err
 	}
-	measured := m.measure(ctx, states, validationUnits, philox.Counter{Purpose: philox.Flip, Sample: 1}) // steps have sample 0
+	measured := m.measure(ctx, states, validationUnits, philox.Counter{Purpose: philox.Flip, Sample: 1}, rows.Shares()...) // steps have sample 0
 	if m.Enumerable() {
 		logZ, err := m.LogZ()
 		if err != nil {

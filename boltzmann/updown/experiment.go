@@ -183,5 +183,6 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 		}
 		floats.Add(part, pseudo)
 	})
+	floats.Mul(logs, rows.Shares())
 	return runs.Measures{pseudoBound.Key: floats.Sum(logs) / float64(rows.Rows)}, cmp.Or(errors.Join(errs...), ctx.Err())
 }

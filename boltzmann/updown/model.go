@@ -151,7 +151,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, boltzmann.Annealing{}, progress)
-	f := runs.EstimateOf(energies)
+	f := runs.EstimateOver(rows, energies)
 	return runs.Estimates{runs.LogP.Key: {Value: -f.Value - float64(z.Value), SE: f.SE}}, err
 }
 

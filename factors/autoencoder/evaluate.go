@@ -12,7 +12,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -118,8 +117,11 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	estimate := func(of []engine.Likelihood, field func(engine.Likelihood) float64) (e runs.Estimate) {
-		e.Value, e.SE = statistics.MeanAndError(len(of), func(i int) float64 { return field(of[i]) })
-		return e
+		values := make([]float64, len(of))
+		for i := range values {
+			values[i] = field(of[i])
+		}
+		return runs.EstimateOver(rows, values)
 	}
 	ess := estimate(of, func(l engine.Likelihood) float64 { return l.ESS })
 	ess.Value = min(1, ess.Value) // rounding may exceed 1

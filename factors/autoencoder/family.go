@@ -86,6 +86,7 @@ var family = runs.Family[Settings, *Model]{
 		if err != nil {
 			return nil, err
 		}
+		engine.Weigh(of, rows.Shares())
 		all := measured(engine.MeanReport(of))
 		all[active.Key] = float64(used)
 		return all, nil

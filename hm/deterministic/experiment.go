@@ -226,11 +226,11 @@ func step(_ context.Context, _ Experiment, m *Machine, b runs.Minibatch, rate fl
 
 func validate(ctx context.Context, _ Experiment, m *Machine, rows dataset.Split) (runs.Measures, error) {
 	sum := 0.0
-	for i := range rows.Rows {
+	for i, share := range rows.Shares() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		sum += m.FreeEnergy(Binary(rows.Row(i)))
+		sum += share * m.FreeEnergy(Binary(rows.Row(i)))
 	}
 	return runs.Measures{runs.FreeEnergy.Key: sum / float64(rows.Rows)}, nil
 }

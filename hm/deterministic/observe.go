@@ -34,6 +34,7 @@ func observe(ctx context.Context, e Experiment, m *Machine, set *dataset.Set, ep
 		if err != nil {
 			return nil, err
 		}
+		floats.Mul(logP, rows.Shares())
 		measured[name] = runs.Measures{runs.LogP.Key: floats.Sum(logP) / float64(rows.Rows)}
 	}
 	return measured, nil

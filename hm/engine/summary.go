@@ -2,6 +2,17 @@ package engine
 
 import "math"
 
+// Weigh multiplies the values of which MeanReport takes means by the share of each datum.
+func Weigh(data []Likelihood, shares []float64) {
+	for i, share := range shares {
+		if share == 0 { // even of values that are not finite
+			data[i] = Likelihood{}
+		}
+		l := &data[i]
+		l.LogP, l.Bound, l.ESS = share*l.LogP, share*l.Bound, share*l.ESS
+	}
+}
+
 // MeanReport returns the report of a minibatch or of other rows: the means over its data.
 func MeanReport(data []Likelihood) (r Report) {
 	n := float64(len(data))

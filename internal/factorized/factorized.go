@@ -8,6 +8,9 @@ package factorized
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -44,7 +47,7 @@ type Variable struct {
 // probability of each of the k categories of a variable is (n₁+½)/(n+k/2). Real numbers have the
 // means and the standard deviations of the training rows.
 func Categorical(train, rows dataset.Split, variables []Variable) runs.Baseline {
-	m, n, blind, of := newModel(train.Shape.Units()), float64(train.Rows), 0.0, momentsOf(train)
+	m, n, blind, of := newModel(train.Shape.Units()), floats.Sum(train.Counts()), 0.0, momentsOf(train)
 	first, reals := 0, 0
 	for _, v := range variables {
 		if v.Real {
@@ -117,7 +120,7 @@ func newModel(units int) model { return model{b: make([]float64, units), c: make
 // bernoulli returns a model of units with the smoothed means of rows.
 func bernoulli(rows dataset.Split) model {
 	m := newModel(rows.Shape.Units())
-	n := float64(rows.Rows)
+	n := floats.Sum(rows.Counts())
 	for i, of := range momentsOf(rows) {
 		on := (n*of.mean + 0.5) / (n + 1)
 		m.a += math.Log1p(-on)
@@ -175,16 +178,18 @@ func (m model) logP(rows dataset.Split) runs.Estimate {
 			logs[r] += (m.b[i] + m.c[i]*x) * x
 		}
 	}
-	return runs.EstimateOf(logs)
+	return runs.EstimateOver(rows, logs)
 }
 
 func realMoments(rows dataset.Split) []moments {
-	all, n := make([]moments, rows.Shape.Units()), float64(rows.Rows)
-	for i, first := range rows.Floats(0)[0] {
+	weights := rows.Counts()
+	all, n := make([]moments, rows.Shape.Units()), floats.Sum(weights)
+	counted := slices.IndexFunc(weights, func(w float64) bool { return w > 0 })
+	for i, first := range rows.Floats(counted)[0] {
 		sum, squares := 0.0, 0.0
-		for r := range rows.Rows {
+		for r, w := range weights {
 			x := rows.At(r*len(all)+i) - first
-			sum, squares = sum+x, squares+x*x
+			sum, squares = sum+w*x, squares+w*x*x
 		}
 		all[i] = moments{first + sum/n, max(0, squares/n-sum/n*sum/n)}
 	}
@@ -194,7 +199,7 @@ func realMoments(rows dataset.Split) []moments {
 type moments struct{ mean, variance float64 }
 
 func momentsOf(rows dataset.Split) []moments {
-	if rows.Reals != nil {
+	if rows.Reals != nil || rows.MeanWeights() != nil {
 		return realMoments(rows)
 	}
 	sums, squares := make([]uint64, rows.Shape.Units()), make([]uint64, rows.Shape.Units())

@@ -198,3 +198,24 @@ func TestRealNumbersHaveNoScale(t *testing.T) {
 		}
 	}
 }
+
+// A row of the weight 2 counts like two rows in all baselines, and the scale of weights that are not whole does not count.
+func TestWeightsCountRows(t *testing.T) {
+	a, b, c := [3]uint8{255, 0, 255}, [3]uint8{0, 255, 255}, [3]uint8{51, 102, 0}
+	weighted, repeated := split(a, b, c), split(a, b, b)
+	weighted.Weights = []float64{1, 2, 0}
+	scaled := weighted
+	scaled.Weights = []float64{0.25, 0.5, 0}
+	for name, of := range map[string]func(train, rows dataset.Split) runs.Baseline{
+		"Bernoulli": Bernoulli,
+		"categorical": func(train, rows dataset.Split) runs.Baseline {
+			return Categorical(train, rows, []Variable{{Units: 2}, {Units: 1, Rest: true}})
+		},
+		"Gaussian": func(train, rows dataset.Split) runs.Baseline { return Gaussian(train, rows, 0.01, true) },
+	} {
+		near(t, name, of(weighted, weighted).Factorized.Value, of(repeated, repeated).Factorized.Value)
+		if name == "Gaussian" {
+			near(t, "scaled", of(scaled, scaled).Factorized.Value, of(repeated, repeated).Factorized.Value)
+		}
+	}
+}

@@ -20,17 +20,40 @@ func MeanAndErrorOf(values []float64) (mean, se float64) {
 	return MeanAndError(len(values), func(i int) float64 { return values[i] })
 }
 
+// Weighted returns the weighted mean of values and its standard error, which takes the weights as given. Without
+// weights, all values count alike.
+func Weighted(weights, values []float64) (mean, se float64) {
+	if weights == nil {
+		return MeanAndErrorOf(values)
+	}
+	sum, n := 0.0, 0.0
+	for r, w := range weights {
+		if w > 0 {
+			sum += w
+			n++
+			mean += (values[r] - mean) * (w / sum)
+		}
+	}
+	for r, w := range weights {
+		if w > 0 {
+			d := (values[r] - mean) * (w / sum)
+			se += d * d
+		}
+	}
+	return mean, math.Sqrt(se * n / (n - 1))
+}
+
 // PerStep returns the sum of values of sequences over the sum of their lengths, with the standard error of this ratio
-// over sequences.
-func PerStep(lengths []int, sums []float64) (mean, se float64) {
+// over sequences. Each sequence counts by its share, see dataset.Split.Shares.
+func PerStep(lengths []int, sums, shares []float64) (mean, se float64) {
 	steps := 0.0
 	for i, n := range lengths {
-		steps += float64(n)
-		mean += sums[i]
+		steps += shares[i] * float64(n)
+		mean += shares[i] * sums[i]
 	}
 	mean /= steps
 	_, se = MeanAndError(len(sums), func(i int) float64 {
-		return (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
+		return shares[i] * (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
 	})
 	return mean, se
 }

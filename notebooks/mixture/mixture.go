@@ -140,7 +140,7 @@ func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64,
 	for _, x := range rows.Floats() {
 		logs = append(logs, m.LogP(x))
 	}
-	return runs.Estimates{runs.LogP.Key: runs.EstimateOf(logs)}, nil
+	return runs.Estimates{runs.LogP.Key: runs.EstimateOver(rows, logs)}, nil
 }
 
 // CountSamples returns "": estimates draw no samples.

@@ -175,9 +175,6 @@ func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.Flag
 		case table == "measure.":
 			return "as " + flag + " of --measure"
 		}
-		if table+key == "dataset.rules" { // which has no flag
-			return "version of the rules by which the file is read"
-		}
 		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, flagOf[table+key], flag)))
 	}
 	var b bytes.Buffer
