@@ -113,7 +113,7 @@ func (d Density) draw(random *rand.Rand) float64 {
 func uniform(random *rand.Rand) float64 { return (float64(random.Uint64N(1<<52)) + 0.5) / (1 << 52) }
 
 // isPeaked reports whether values have a sharper peak and heavier tails than a Gaussian of their variance:
-// whether E[sech² s]E[s²] − E[s tanh s] is positive after scaling to variance 1. The parts are those of partsOf.
+// whether E[sech² s]E[s²] − E[s tanh s] is positive after scaling to variance 1. partsOf returns the parts.
 func isPeaked(values, parts []float64) bool {
 	square := 0.0
 	for r, s := range values {

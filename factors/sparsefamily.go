@@ -86,7 +86,7 @@ var SparseCoding = estimated(runs.Family[SparseSettings, *Dictionary]{
 		// At first the moving means cover all rows seen so far, and later about one epoch of rows.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
 		c, err := m.learn(ctx, b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
-		return values(c.estimates()), err
+		return values(c.estimates(dataset.Split{})), err
 	},
 })
 
@@ -98,8 +98,8 @@ func (c Code) counts() []float64 {
 	return counts
 }
 
-func (c Code) estimates() runs.Estimates {
-	return runs.Estimates{objective.Key: runs.EstimateOf(c.Objective), square.Key: runs.EstimateOf(c.Square), used.Key: runs.EstimateOf(c.counts())}
+func (c Code) estimates(rows dataset.Split) runs.Estimates {
+	return runs.Estimates{objective.Key: runs.EstimateOver(rows, c.Objective), square.Key: runs.EstimateOver(rows, c.Square), used.Key: runs.EstimateOver(rows, c.counts())}
 }
 
 // Estimate returns means over rows, with standard errors, of the objective at the codes that minimise it, the
@@ -110,7 +110,7 @@ func (m *Dictionary) Estimate(ctx context.Context, rows dataset.Split, _ int, _ 
 		return nil, err
 	}
 	c, err := m.encode(ctx, rows.Floats(), encodingGap)
-	return c.estimates(), err
+	return c.estimates(rows), err
 }
 
 // Drawings returns two drawings: the atoms, and rows, each followed by its reconstruction.

@@ -205,7 +205,13 @@ func (f *fit) Steps(ctx context.Context, most int, rate func(int) float64) ([]ru
 }
 
 func (f *fit) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
-	_, logP, h := f.parameters.expect(rowsOf(rows))
+	all, counted := rowsOf(rows), [][]float64(nil)
+	for r, share := range rows.Shares() { // the weights of tests are alike or 0
+		if share > 0 {
+			counted = append(counted, all[r])
+		}
+	}
+	_, logP, h := f.parameters.expect(counted)
 	return f.measures(logP, h), ctx.Err()
 }
 

@@ -54,8 +54,8 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Step: func(_ context.Context, _ Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		return runs.Measures{runs.LogP.Key: m.step(b.Floats(), rate)}, nil
 	},
-	Validate: func(_ context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		_, logP := m.expect(rows.Floats())
-		return runs.Measures{runs.LogP.Key: logP}, nil
+	Validate: func(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
+		of, err := m.Estimate(ctx, rows, 0, 0, nil)
+		return runs.Measures{runs.LogP.Key: of[runs.LogP.Key].Value}, err
 	},
 })

@@ -59,6 +59,7 @@ func Family[E runs.Experiment, M any](t *testing.T, f Case[E, M]) {
 	}
 	for name, check := range map[string]func(*testing.T){
 		"written and read":        f.roundTrip,
+		"weights of rows":         f.weights,
 		"unknown settings":        f.unread,
 		"hash":                    f.hash,
 		"refused settings":        f.refused,
