@@ -304,3 +304,12 @@ func TestARunIsTheFit(t *testing.T) {
 		}
 	}
 }
+
+// Fits of all rows at once resume byte-identically wherever they are stopped.
+func TestFitsAtOnceResume(t *testing.T) {
+	set := few(t)
+	fa, ica := FactorAnalysis.Experiment(set), ICA.Experiment(set)
+	fa.Epochs, fa.Settings.Factors, ica.Epochs, ica.Settings.Sources = 5, 2, 5, 3
+	t.Run("factor analysis", func(t *testing.T) { runstest.Resume(t, fa, set) })
+	t.Run("ICA", func(t *testing.T) { runstest.Resume(t, ica, set) })
+}

@@ -93,8 +93,8 @@ func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
 var patches = []another{
 	patch("factor-analysis", "factor analysis, 40 factors", 1, func(small bool) runs.Experiment {
 		e := factors.FactorAnalysis.Empty()
-		if e.Settings.Factors = 40; small {
-			e.Settings.Factors = 2
+		if e.Settings.Factors, e.Settings.EMSteps = 40, 2000; small {
+			e.Settings.Factors, e.Settings.EMSteps = 2, 50
 		}
 		return e
 	}),
