@@ -45,8 +45,8 @@ func TestWeightsCountInMeans(t *testing.T) {
 func TestWeightsOfHeldOutRows(t *testing.T) {
 	var rows, weights strings.Builder
 	for r := range 40 {
-		fmt.Fprintf(&rows, "%d,1.5\n", r)
-		fmt.Fprintf(&weights, "%d\n", r)
+		fmt.Fprintf(&rows, "%d.5,%d\n", r, r%3)
+		fmt.Fprintf(&weights, "%d.5\n", r)
 	}
 	set := opened(t, Spec{Name: written(t, "rows.csv", rows.String()), WeightFile: written(t, "weights.txt", weights.String()), Binarization: Real, Validation: new(9)})
 	for _, of := range []Split{set.Train(), set.Train().Subset(5, 2), set.Validation(), set.Test()} {
