@@ -43,34 +43,15 @@ func (a Annealing) check(rows int) error {
 }
 
 // Errs tells in which direction a number is biased.
-type Errs int
+type Errs = runs.Errs
 
+// The directions of a bias; see package runs.
 const (
-	Exact      Errs = iota // no bias
-	ErrsLow                // too low in expectation
-	ErrsHigh               // too high in expectation
-	ErrsEither             // a sum of terms that are too low and terms that are too high
+	Exact      = runs.Exact
+	ErrsLow    = runs.ErrsLow
+	ErrsHigh   = runs.ErrsHigh
+	ErrsEither = runs.ErrsEither
 )
-
-// opposite returns the bias of −x, given the bias of x.
-func (e Errs) opposite() Errs { return [...]Errs{Exact, ErrsHigh, ErrsLow, ErrsEither}[e] }
-
-// and returns the bias of a sum, given the biases of its two terms.
-func (e Errs) and(other Errs) Errs {
-	switch {
-	case e == Exact || e == other:
-		return other
-	case other == Exact:
-		return e
-	}
-	return ErrsEither
-}
-
-var errsNames = names.New("side of an error", "exact", "low", "high", "either")
-
-func (e Errs) String() string                { return errsNames.Name(int(e)) }
-func (e Errs) MarshalText() ([]byte, error)  { return errsNames.Marshal(int(e)) }
-func (e *Errs) UnmarshalText(t []byte) error { return errsNames.Parse((*int)(e), t) }
 
 // LogZ is log Z of a model in nats.
 type LogZ struct {
@@ -88,43 +69,45 @@ type LogZ struct {
 	Chains   int                `json:"chains"`   // 0 if log Z is exact
 	Schedule *AnnealingSchedule `json:"schedule"` // nil if log Z is exact
 	Steps    int                `json:"steps"`    // from the base-rate model to the model; 0 if log Z is exact
-	// Optimistic reports whether the effective sample size of AIS is below a tenth of the chains. Then log Z is
-	// too low, and log p too high, by more than the standard error shows.
-	Optimistic bool      `json:"optimistic"`
-	Each       []float64 `json:"-"` // the estimate by each chain
+	// Optimistic reports whether the effective sample size of AIS is below a tenth of the chains, or below 10 chains.
+	// Then log Z is too low, and log p too high, by more than the standard error shows.
+	Optimistic bool `json:"optimistic"`
+	// Moved is Value less the estimate by half of the chains, or NaN for a single chain.
+	Moved runs.Float `json:"log_z_moved,omitzero"`
+	Each  []float64  `json:"-"` // the estimate by each chain
 }
 
 // leastESS is the effective sample size, as a fraction of the chains, below which a few chains dominate an
 // estimate.
 const leastESS = 0.1
 
-// Warning returns the words that warn of an optimistic log Z, or "".
-func (z LogZ) Warning() string {
-	if !z.Optimistic {
-		return ""
+// SampleSize describes the chains behind log Z.
+func (z LogZ) SampleSize() runs.SampleSize {
+	if z.Chains == 0 {
+		return runs.SampleSize{Errs: z.Errs}
 	}
-	return fmt.Sprintf("; an ESS below %d %% makes log p by it optimistic", int(100*leastESS))
+	return runs.SampleSize{Errs: z.Errs, Of: "chains", Count: z.Chains, Effective: z.ESS * runs.Float(z.Chains), Moved: z.Moved}
 }
 
-func (z LogZ) optimism() string {
-	if !z.Optimistic {
-		return ""
-	}
-	return z.Warning() + ": give more steps"
-}
-
-// String returns log Z. For an estimate, it adds the standard error and describes the chains.
+// String returns log Z. For an estimate, it adds the standard error, or the bound in words if the effective chains are
+// few, and describes the chains.
 func (z LogZ) String() string {
-	if z.Errs == Exact || z.Schedule == nil {
+	size := z.SampleSize()
+	switch {
+	case z.Errs == Exact || z.Schedule == nil:
 		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
+	case size.Few():
+		return fmt.Sprintf("log Z %.3f nats%s; schedule %v of %d steps", z.Value, runs.Clause(size.String()), z.Schedule, z.Steps)
 	}
 	return fmt.Sprintf("log Z %.3f ± %.3f nats, %.3f to %.3f within three standard errors, errs %v in expectation; ESS %.1f %% of %s, schedule %v of %d steps%s",
-		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, z.optimism())
+		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, runs.Clause(size.String()))
 }
 
-// NewLogZ combines the estimates of log Z by chains with a number of even steps. each holds one estimate per chain, in
+// NewLogZ combines the estimates of log Z by chains that followed a schedule. each holds one estimate per chain, in
 // nats; the mean of their exponentials is Ẑ. NewLogZ panics if there are none.
-func NewLogZ(each []float64, steps int) LogZ { return logZOf(each, 1, Even(steps), steps) }
+func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ {
+	return logZOf(each, ErrsLow, s, steps)
+}
 
 // KnownLogZ returns an exact log Z.
 func KnownLogZ(logZ float64) LogZ {
@@ -132,25 +115,22 @@ func KnownLogZ(logZ float64) LogZ {
 	return LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}
 }
 
-// logZOf combines the chains' estimates l of log Z. The slice each has one element per chain. With sign 1, the mean of e^l
-// estimates Z. With sign −1, the mean of e^(−l) estimates 1/Z.
-func logZOf(each []float64, sign float64, s AnnealingSchedule, steps int) LogZ {
-	logs := make([]float64, len(each))
-	for i, l := range each {
-		logs[i] = sign * l
+// logZOf combines the chains' estimates l of log Z. The slice each has one element per chain. With ErrsLow, the mean of
+// e^l estimates Z. With ErrsHigh, the mean of e^(−l) estimates 1/Z.
+func logZOf(each []float64, errs Errs, s AnnealingSchedule, steps int) LogZ {
+	sign := 1.0
+	if errs == ErrsHigh {
+		sign = -1
 	}
-	mean := floats.LogSumExp(logs) - math.Log(float64(len(logs)))
-	squares := 0.0
+	logs := floats.ScaleTo(make([]float64, len(each)), sign, each)
+	mean, ess, moved := statistics.LogMean(logs)
 	_, se := statistics.MeanAndError(len(logs), func(i int) float64 { return math.Exp(logs[i] - mean) })
-	for _, l := range logs {
-		squares += math.Exp(2*(l-mean)) / float64(len(logs))
-	}
-	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), ESS: runs.Float(min(1, 1/squares)), Chains: len(each), Schedule: &s, Steps: steps, Each: each}
+	z := LogZ{Value: runs.Float(sign * mean), SE: runs.Float(se), Errs: errs, ESS: runs.Float(ess), Chains: len(each), Schedule: &s, Steps: steps, Moved: runs.Float(sign * moved), Each: each}
 	low, high := runs.Float(mean+math.Log(max(0, 1-3*se))), runs.Float(mean+math.Log1p(3*se))
 	if sign > 0 {
-		z.Low, z.High, z.Errs, z.Optimistic = low, high, ErrsLow, z.ESS < leastESS
+		z.Low, z.High, z.Optimistic = low, high, z.ESS < leastESS || z.SampleSize().Few()
 	} else {
-		z.Low, z.High, z.Errs = -high, -low, ErrsHigh
+		z.Low, z.High = -high, -low
 	}
 	return z
 }
@@ -187,7 +167,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 	if err := p.anneal(ctx, w); err != nil {
 		return LogZ{}, err
 	}
-	return logZOf(each, 1, a.Schedule, len(betas)-1), nil
+	return logZOf(each, ErrsLow, a.Schedule, len(betas)-1), nil
 }
 
 // upwards returns a walk whose chains start with draws from the base-rate model.
@@ -217,24 +197,38 @@ func (m *Model) annealing(ctx context.Context, base dataset.Split, a Annealing, 
 // remaining work. For an adaptive schedule it first runs pilot chains. chains is the number of chains that anneal
 // afterwards.
 func (p *path) temperatures(ctx context.Context, s AnnealingSchedule, chains int, key philox.Key, progress func(float64)) ([]float64, func(float64), error) {
-	if s.spacing != adaptive {
-		return s.temperatures(), progress, nil
-	}
 	share := pilotChains / float64(pilotChains+chains*pilot)
-	w := p.upwards(pilotChains, Even(s.steps/pilot).temperatures(), key, philox.Pilot, stretched(progress, 0, share))
-	ratios := make([][]float64, len(w.betas)-1) // one row per step, one column per chain
+	betas, err := s.Temperatures(func(chains int, betas []float64, add func(chain, step int, ratio float64)) error {
+		w := p.upwards(chains, betas, key, philox.Pilot, stretched(progress, 0, share))
+		w.add, progress = add, stretched(progress, share, 1)
+		return p.anneal(ctx, w)
+	})
+	return betas, progress, err
+}
+
+// Temperatures returns the inverse temperatures of a schedule, from 0 to 1. For an adaptive schedule it first calls
+// anneal, which moves a number of chains along betas, and calls add with the change of each chain's log weight in each
+// step. Steps are counted from 1, and a step 0 is ignored.
+func (s AnnealingSchedule) Temperatures(anneal func(chains int, betas []float64, add func(chain, step int, ratio float64)) error) ([]float64, error) {
+	if err := s.check(); err != nil || s.spacing != adaptive {
+		return s.temperatures(), err
+	}
+	betas := Even(s.steps / pilot).temperatures()
+	ratios, deviations := make([][]float64, len(betas)-1), make([]float64, len(betas)-1)
 	for k := range ratios {
 		ratios[k] = make([]float64, pilotChains)
 	}
-	w.add = func(chain, step int, ratio float64) { ratios[step-1][chain] = ratio }
-	if err := p.anneal(ctx, w); err != nil {
-		return nil, nil, err
+	if err := anneal(pilotChains, betas, func(chain, step int, ratio float64) {
+		if step > 0 {
+			ratios[step-1][chain] = ratio
+		}
+	}); err != nil {
+		return nil, err
 	}
-	deviations := make([]float64, len(ratios))
 	for k, of := range ratios {
 		deviations[k] = stat.PopStdDev(of, nil)
 	}
-	return atEqualDistances(w.betas, deviations, s.steps), stretched(progress, share, 1), nil
+	return atEqualDistances(betas, deviations, s.steps), nil
 }
 
 // stretched returns a function that reports progress on a part of the work. The part lies between the fractions

@@ -289,16 +289,16 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 // estimates the sum with K importance samples from q(h|v), drawn layer by layer upwards; K is samples. For K = 1,
 // −F(v) − log Z is the variational bound in expectation; for larger K, its expectation is nearer to log p(v). The
 // estimated sum is unbiased, so F(v) is too high in expectation.
-func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
+func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, runs.SampleSize, error) {
 	widest := v.Cols + 2*m.parameters.Hidden()
 	for _, p := range m.below {
 		widest += 4 * p.Hidden()
 	}
 	if limit, whose := memory.Limit(); samples < 1 || 4*float64(samples)*float64(widest) > float64(limit)/8 {
-		return nil, fmt.Errorf("%d importance samples per row: give at least 1, and no more than fit in the memory of %s, %.3g bytes", samples, whose, float64(limit))
+		return nil, runs.SampleSize{}, fmt.Errorf("%d importance samples per row: give at least 1, and no more than fit in the memory of %s, %.3g bytes", samples, whose, float64(limit))
 	}
 	c, top := m.below.climber(), newProducts(m.parameters)
-	energies := make([]float64, v.Rows)
+	energies, ess, moved := make([]float64, v.Rows), make([]float64, v.Rows), make([]float64, v.Rows)
 	work.Parts(v.Rows, 1, func(d, _ int) {
 		if ctx.Err() != nil {
 			return
@@ -322,9 +322,10 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 		for r := range logs {
 			logs[r] += turnOff(kernels.Row(inputs, r), off) + float64(blas32.Dot(vector(kernels.Row(states, r)), vector(top.VisibleBiases)))
 		}
-		energies[d] = math.Log(float64(samples)) - floats.LogSumExp(logs)
+		energies[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
-	return energies, ctx.Err()
+	floats.Scale(-1, energies)
+	return energies, runs.MeanSampleSize(ErrsLow, "samples a row", samples, ess, moved).Negative(), ctx.Err()
 }
 
 // enumerableBelow is the largest number of hidden units below the top machine whose states are summed over.

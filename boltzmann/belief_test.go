@@ -88,7 +88,7 @@ func TestBeliefNetworksAreEstimated(t *testing.T) {
 			logP, bound := exact.logP(v), exact.bound(exact.below, v)
 			var means []float64
 			for _, samples := range []int{1, 20} {
-				energies, err := m.beliefFreeEnergies(t.Context(), states, samples)
+				energies, _, err := m.beliefFreeEnergies(t.Context(), states, samples)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,7 +125,7 @@ func TestBeliefNetworksAreEstimatedFromAnyNumberOfSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, samples := range []int{1, 20} {
-		energies, err := m.beliefFreeEnergies(t.Context(), states, samples)
+		energies, _, err := m.beliefFreeEnergies(t.Context(), states, samples)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,11 +27,17 @@ type Bridged struct {
 	Overlap runs.Float `json:"overlap"`
 	Rungs   int        `json:"rungs"`   // machines below the model
 	Samples int        `json:"samples"` // per machine
+	// Size describes the chains, with the effective number for the pair of neighbours to which the fewest contribute.
+	Size runs.SampleSize `json:"sample_size"`
 }
 
-// String returns log Z with its standard error, and describes the ladder.
+// String returns log Z with its standard error, unless the effective chains are few, and describes the ladder.
 func (b Bridged) String() string {
-	return fmt.Sprintf("log Z %.3f ± %.3f nats by Bennett's ratio along %d rungs, least acceptance of a swap %.2f, %d samples of each", b.LogZ, b.SE, b.Rungs, b.Overlap, b.Samples)
+	spread := fmt.Sprintf(" ± %.3f", b.SE)
+	if b.Size.Few() {
+		spread = ""
+	}
+	return fmt.Sprintf("log Z %.3f%s nats by Bennett's ratio along %d rungs, least acceptance of a swap %.2f, %d samples of each%s", b.LogZ, spread, b.Rungs, b.Overlap, b.Samples, runs.Clause(b.Size.String()))
 }
 
 // bridgeRounds is the number of rounds in an evaluation.
@@ -86,13 +92,16 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 	b, foot := Bridged{Overlap: 1, Rungs: len(m.rungs), Samples: rounds * rungs[0].reservoir.Rows}, rungs[0].of
 	logZ := foot.seen.partition(kernels.Doubles(foot.VisibleBiases)) + foot.latent.partition(kernels.Doubles(foot.HiddenBiases))
 	deviations := make([]float64, m.chains.Rows)
+	b.Size = runs.SampleSize{Errs: ErrsEither, Of: "chains", Count: len(deviations), Effective: runs.Float(len(deviations)), Moved: runs.Float(math.NaN())}
 	for k, p := range pairs {
 		overlap := p.accepted / float64(rounds)
 		if b.Overlap = min(b.Overlap, runs.Float(overlap)); overlap < leastOverlap {
 			b.LogZ, b.SE = runs.Float(math.NaN()), runs.Float(math.NaN())
 			return b, fmt.Errorf("%w: swaps between machine %d of %d and the next are accepted with the probability %.2g; train with a higher acceptance or more rungs, or at a lower learning rate", errShortLadder, k+1, len(pairs), overlap)
 		}
-		logZ += p.ratio(deviations)
+		ratio, effective := p.ratio(deviations)
+		logZ += ratio
+		b.Size.Effective = min(b.Size.Effective, runs.Float(effective))
 	}
 	b.LogZ, b.SE = runs.Float(logZ), runs.Float(stat.StdDev(deviations, nil)/math.Sqrt(float64(len(deviations))))
 	return b, nil
@@ -130,8 +139,8 @@ func (p *pair) add(lower, upper []float64) {
 // (Bennett 1976). To errors, which has one entry per chain, ratio adds the chain's first-order contribution to the
 // error of Δ: the left sum minus the right sum over the samples of the chain, divided by the mean of the left sum
 // over chains. Samples swap only within a chain. So different chains are independent, although the machines and
-// rounds of one chain are not.
-func (p *pair) ratio(errors []float64) (Δ float64) {
+// rounds of one chain are not. ratio also returns the effective number of chains in the sum to which fewer contribute.
+func (p *pair) ratio(errors []float64) (Δ, effective float64) {
 	surplus := func(Δ float64) (sum float64) {
 		for k, u := range p.lower {
 			sum += statistics.Sigmoid(u-Δ) - statistics.Sigmoid(Δ-p.upper[k])
@@ -146,12 +155,15 @@ func (p *pair) ratio(errors []float64) (Δ float64) {
 			high = Δ
 		}
 	}
-	total := 0.0
-	for _, u := range p.lower {
-		total += statistics.Sigmoid(u - Δ)
-	}
+	n := len(errors)
+	lower, upper := make([]float64, n), make([]float64, n)
 	for k, u := range p.lower {
-		errors[k%len(errors)] += (statistics.Sigmoid(u-Δ) - statistics.Sigmoid(Δ-p.upper[k])) / total * float64(len(errors))
+		lower[k%n] += statistics.Sigmoid(u - Δ)
+		upper[k%n] += statistics.Sigmoid(Δ - p.upper[k])
 	}
-	return Δ
+	total := floats.Sum(lower)
+	for chain := range errors {
+		errors[chain] += (lower[chain] - upper[chain]) / total * float64(n)
+	}
+	return Δ, total * total / max(floats.Dot(lower, lower), floats.Dot(upper, upper))
 }

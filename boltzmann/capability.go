@@ -100,12 +100,12 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}
 	m = m.WithSeed(seed)
 	a := Annealing{Chains: samples, Samples: samples}
-	energies, _, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
+	energies, size, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), a.samples())
 	if err != nil {
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, a, progress)
-	of := Evaluation{LogZ: z}
+	of := Evaluation{LogZ: z, SampleSizes: sampleSizes(size, runs.SampleSize{}, z)}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(rows, energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
 	if err != nil {
@@ -124,12 +124,12 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	m = m.WithSeed(o.Seed)
-	energies, errs, err := m.bestFreeEnergy(ctx, o.Rows, m.countable(o.Rows), a.samples())
+	energies, size, err := m.bestFreeEnergy(ctx, o.Rows, m.countable(o.Rows), a.samples())
 	if err != nil {
 		return nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
-	logP, what := LogPBy(energies, errs, z)
+	logP, what := LogPBy(energies, size, z)
 	for r := range logP {
 		logP[r] -= m.encoding.logScale()
 	}
@@ -137,20 +137,17 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 }
 
 // LogPBy returns −F(v) − log Z of each row, and describes in words how exact it is. energies holds F(v) of each row,
-// and errs is its bias.
-func LogPBy(energies []float64, errs Errs, z LogZ) (logP []float64, what string) {
+// and size its bias and its samples.
+func LogPBy(energies []float64, size runs.SampleSize, z LogZ) (logP []float64, what string) {
 	for _, f := range energies {
 		logP = append(logP, -f-float64(z.Value))
 	}
-	switch {
-	case errs == Exact && z.Errs == Exact:
-		return logP, "exact"
-	case errs == Exact:
-		return logP, "by annealed importance sampling (AIS) of log Z, and too high in expectation"
-	case z.Errs == Exact:
-		return logP, "a lower bound, or too low in expectation"
-	}
-	return logP, "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z"
+	both := size.Plus(z.SampleSize()).Negative()
+	return logP, [...]string{
+		Exact: "exact", ErrsHigh: "by annealed importance sampling (AIS) of log Z, and too high in expectation",
+		ErrsLow:    "a lower bound, or too low in expectation",
+		ErrsEither: "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z",
+	}[both.Errs] + runs.Clause(both.Detail())
 }
 
 // Deferred returns the settings of the method that reach their full effect only after some epochs.

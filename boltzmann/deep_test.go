@@ -514,11 +514,11 @@ func TestErrsOfSums(t *testing.T) {
 	for _, c := range []struct{ a, b, want Errs }{
 		{Exact, Exact, Exact}, {Exact, ErrsLow, ErrsLow}, {ErrsHigh, Exact, ErrsHigh}, {ErrsLow, ErrsLow, ErrsLow}, {ErrsLow, ErrsHigh, ErrsEither}, {ErrsEither, ErrsLow, ErrsEither}, {Exact, ErrsEither, ErrsEither},
 	} {
-		if got := c.a.and(c.b); got != c.want {
+		if got := c.a.And(c.b); got != c.want {
 			t.Errorf("%v and %v is %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
-	if ErrsEither.opposite() != ErrsEither || ErrsLow.opposite() != ErrsHigh {
+	if ErrsEither.Opposite() != ErrsEither || ErrsLow.Opposite() != ErrsHigh {
 		t.Error("differences err to other sides")
 	}
 }

@@ -49,7 +49,7 @@ const (
 
 // String returns the change with its standard error, and its meaning.
 func (d Drift) String() string {
-	text := fmt.Sprintf("drift of the energy %+.3f ± %.3f nats%s", d.Change, d.ChangeSE, d.chains())
+	text := fmt.Sprintf("drift of the energy %s nats%s", runs.Spread{Mean: float64(d.Change), SD: float64(d.ChangeSE)}.Text(3), d.chains())
 	if d.Away {
 		text += "; " + d.verdict()
 	}
@@ -70,7 +70,7 @@ func (d Drift) verdict() string {
 // Drift runs 100 chains for 1,024 Gibbs sweeps. The chains begin at training rows, which the model's seed selects from
 // rows. If there are fewer than 100 rows, Drift runs one chain per row. In a deep machine, chains begin with the means
 // of the hidden units by mean field. In a labelled machine, Drift draws a label for each row given its other units.
-// The standard error comes from the spread over the chains.
+// The standard error comes from the spread over the chains, and is NaN for fewer than 10.
 func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	if err := m.checkDistribution(); err != nil {
 		return Drift{}, err
@@ -112,13 +112,16 @@ func (m *Model) Drift(ctx context.Context, rows dataset.Split) (Drift, error) {
 	if err := ctx.Err(); err != nil {
 		return Drift{}, err
 	}
-	d := Drift{Chains: visible.Rows, Sweeps: driftSweeps}
+	d, few := Drift{Chains: visible.Rows, Sweeps: driftSweeps}, runs.SampleSize{Count: visible.Rows, Effective: runs.Float(visible.Rows)}.Few()
 	for k, sweeps := range path {
 		for r, from := range begin {
 			energies[k][r] -= from
 		}
 		e := runs.EstimateOf(energies[k])
 		d.Change, d.ChangeSE = runs.Float(e.Value), runs.Float(e.SE)
+		if few {
+			d.ChangeSE = runs.Float(math.NaN())
+		}
 		d.Path = append(d.Path, DriftPoint{sweeps, float64(d.Change), float64(d.ChangeSE)})
 	}
 	d.Away = math.Abs(float64(d.Change)) > 3*float64(d.ChangeSE)

@@ -40,6 +40,9 @@ type Evaluation struct {
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
 	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
 	TrainingFreeEnergySE runs.Float `json:"training_free_energy_se"`
+	// SampleSizes describes the chains and the importance samples behind the estimates, by key. If they are few, the
+	// estimate is a bound, and its standard error means nothing.
+	SampleSizes runs.SampleSizes `json:"sample_size,omitempty"`
 	// Mass is the sum of p(v) over distinct rows, or nil for densities and belief networks.
 	Mass *Mass `json:"mass,omitempty"`
 	// Drift measures how far long chains move away from training rows.
@@ -106,14 +109,14 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	}
 	exactly, distinct := m.countable(rows), map[string]float64{}
 	counted := m.encoding.standard == nil && m.below == nil // whether to sum p(v) over rows
-	e, err := e.of(set, rows, func(rows dataset.Split) ([]float64, Errs, error) {
-		energies, errs, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
+	e, err := e.of(set, rows, func(rows dataset.Split) ([]float64, runs.SampleSize, error) {
+		energies, size, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 		if err != nil || !counted {
-			return energies, errs, err
+			return energies, size, err
 		}
 		states, err := m.observe(rows)
 		if err != nil {
-			return nil, errs, err
+			return nil, size, err
 		}
 		key := make([]byte, m.bottom().observed())
 		for r, energy := range energies {
@@ -122,7 +125,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 			}
 			distinct[string(key)] = energy
 		}
-		return energies, errs, nil
+		return energies, size, nil
 	}, func() (LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) }, m.encoding.logScale(), m.baseline)
 	if err != nil {
 		return Evaluation{}, err
@@ -141,7 +144,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 			return e, err
 		}
 		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
-		e.Bridge = &bridge
+		e.Bridge, e.SampleSizes["bridge.log_z"] = &bridge, bridge.Size
+		e.SampleSizes["bridge.log_p"] = bridge.Size.Negative().Plus(e.SampleSizes[runs.FreeEnergy.Key].Negative())
 	}
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
@@ -154,29 +158,30 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 }
 
 // Of evaluates rows of a set by log p(v) = −F(v) − log Z. All visible units must be Bernoulli units. The function
-// energies returns the free energies F(v) of rows and the bias of these energies. For comparison, Of also computes the
-// free energies of as many training rows.
-func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error)) (Evaluation, error) {
+// energies returns the free energies F(v) of rows, and the bias and the samples of these energies. For comparison, Of also
+// computes the free energies of as many training rows.
+func (e Evaluation) Of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, runs.SampleSize, error), logZ func() (LogZ, error)) (Evaluation, error) {
 	return e.of(set, rows, energies, logZ, 0, factorized.Bernoulli)
 }
 
 // of evaluates rows like Of, for any kind of visible units, with log p(v) = −F(v) − log Z − scale. baseline returns
 // log p of rows under a factorised model of the training rows.
-func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, Errs, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) runs.Baseline) (Evaluation, error) {
+func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(dataset.Split) ([]float64, runs.SampleSize, error), logZ func() (LogZ, error), scale float64, baseline func(train, rows dataset.Split) runs.Baseline) (Evaluation, error) {
 	start := time.Now()
-	own, errs, err := energies(rows)
+	own, size, err := energies(rows)
 	if err != nil {
 		return e, err
 	}
 	drawn := set.Train().Subset(rows.Rows, e.DrawSeed)
-	training, _, err := energies(drawn)
+	training, trainingSize, err := energies(drawn)
 	if err != nil {
 		return e, err
 	}
 	if e.LogZ, err = logZ(); err != nil {
 		return e, err
 	}
-	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, errs.and(e.LogZ.Errs).opposite()
+	e.SampleSizes = sampleSizes(size, trainingSize, e.LogZ)
+	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, size.Errs.And(e.LogZ.Errs).Opposite()
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(rows, own)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(drawn, training)
 	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value-runs.Float(scale), e.FreeEnergySE
@@ -186,36 +191,44 @@ func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(datas
 	return e, nil
 }
 
+// sampleSizes describes log p = −F(v) − log Z and its terms, given the sample sizes of F(v) of rows and of training rows.
+func sampleSizes(energy, training runs.SampleSize, z LogZ) runs.SampleSizes {
+	by := runs.SampleSizes{
+		runs.LogP.Key: energy.Plus(z.SampleSize()).Negative(), runs.LogZ.Key: z.SampleSize(),
+		runs.FreeEnergy.Key: energy, "training_free_energy": training,
+	}
+	maps.DeleteFunc(by, func(_ string, s runs.SampleSize) bool { return s.Count == 0 })
+	return by
+}
+
 // countable reports whether computing the exact F(v) of all rows takes only seconds.
 func (m *Model) countable(rows dataset.Split) bool {
 	return m.below == nil && m.parameters.posteriorTerms()*float64(rows.Rows) <= 16*cheapTerms
 }
 
-// bestFreeEnergy returns F(v) of each row and the bias of F(v). In a belief network, importance samples estimate F(v),
-// and it is too high. In other machines it is exact if exactly is true; otherwise mean field makes it too high.
-func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly bool, samples int) ([]float64, Errs, error) {
+// bestFreeEnergy returns F(v) of each row, and its bias and samples. In a belief network, importance samples estimate
+// F(v), and it is too high. In other machines it is exact if exactly is true; otherwise mean field makes it too high.
+func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly bool, samples int) (energies []float64, size runs.SampleSize, err error) {
 	if err := m.checkDistribution(); err != nil {
-		return nil, Exact, err
+		return nil, size, err
 	}
 	if m.below != nil {
 		v, err := m.observe(rows)
 		if err != nil {
-			return nil, Exact, err
+			return nil, size, err
 		}
-		energies, err := m.beliefFreeEnergies(ctx, v, samples)
-		return energies, ErrsHigh, err
+		return m.beliefFreeEnergies(ctx, v, samples)
 	}
 	states, err := m.states(ctx, rows)
 	if err != nil {
-		return nil, Exact, err
+		return nil, size, err
 	}
-	p := m.parameters
 	if exactly {
-		energies, err := p.exactFreeEnergies(ctx, states)
-		return energies, Exact, err
+		energies, err = m.parameters.exactFreeEnergies(ctx, states)
+		return energies, size, err
 	}
-	energies, err := p.freeEnergies(ctx, states)
-	return energies, ErrsHigh, err
+	energies, err = m.parameters.freeEnergies(ctx, states)
+	return energies, runs.SampleSize{Errs: ErrsHigh}, err
 }
 
 // baseline returns log p of rows under a factorised model of the same kind of units.
@@ -231,7 +244,7 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 	if err := m.encoding.check(set); err != nil {
 		return e, err
 	}
-	logs, err := m.RAISE(ctx, set.Train(), rows, a, progress)
+	logs, size, err := m.raise(ctx, set.Train(), rows, a, progress)
 	if err != nil {
 		return e, err
 	}
@@ -246,6 +259,7 @@ func (e Evaluation) WithRAISE(ctx context.Context, m *Model, set *dataset.Set, r
 	e.RAISE = &Raised{Data: rows.Rows, Chains: a.chains()}
 	e.RAISE.LogP, e.RAISE.LogPSE = meanAndError(rows, logs)
 	e.RAISE.Excess, e.RAISE.ExcessSE = meanAndError(rows, excess)
+	e.SampleSizes = e.SampleSizes.With(runs.SampleSizes{"raise.log_p": size, "raise.excess": e.SampleSizes[runs.LogP.Key].Plus(size.Negative())})
 	e.Seconds += time.Since(start).Seconds()
 	return e, nil
 }

@@ -40,20 +40,30 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	if e.Schedule != nil {
 		schedule = e.Schedule.String()
 	}
+	sizes := e.SampleSizes
+	if sizes == nil { // the evaluation was read from a file of an old version
+		sizes = sampleSizes(runs.SampleSize{}, runs.SampleSize{}, e.LogZ)
+	}
 	by := map[Errs]string{
 		Exact:      ", exact",
 		ErrsHigh:   " by AIS, too high in expectation; ± is of the rows alone",
 		ErrsLow:    " by " + hidden + ", too low",
 		ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
-	}[e.LogPErrs]
+	}
+	if sizes[runs.LogP.Key].Few() {
+		by = map[Errs]string{ErrsHigh: " by AIS", ErrsLow: " by " + hidden, ErrsEither: " by " + hidden + " and AIS"}
+	}
 	logZ := nats(runs.LogZ.Key, runs.LogZ.Name, e.LogZ.Value, e.LogZ.SE, ", exact")
 	ess := runs.Finding{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: e.ESS}
 	if logZ.Bare = e.Errs == Exact; !logZ.Bare {
-		logZ.Remark = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors%s", e.Low, e.High, e.optimism())
-		ess.Text = "ESS of the chains"
+		logZ.Remark, ess.Text = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High), "ESS of the chains"
+	}
+	interval := runs.Findings{plain("log_z_low", "log Z less 3 se", e.Low), plain("log_z_high", "log Z and 3 se", e.High)}
+	if sizes[runs.LogZ.Key].Few() {
+		logZ.Remark, interval[0].Value, interval[1].Value = " by AIS", nil, nil
 	}
 	apart := ", of the same rows"
-	if e.Errs != Exact {
+	if e.Errs != Exact && !sizes["raise.excess"].Few() {
 		apart += "; ± leaves out the error of log Z, which they share"
 	}
 	short := ""
@@ -63,42 +73,44 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	mass := cmp.Or(e.Mass, new(Mass))
 	drift := cmp.Or(e.Drift, new(Drift))
 	bridge, r, c := cmp.Or(e.Bridge, new(Bridged)), cmp.Or(e.RAISE, new(Raised)), cmp.Or(e.Classification, new(Classification))
-	return runs.Findings{
-			overSeeds(runs.LogP, true, nats(runs.LogP.Key, runs.LogP.Name, e.LogP, e.LogPSE, by)),
-			cell(runs.Text, "log_p_errs", "log p errs", e.LogPErrs.String()),
-			cell(runs.Integer, "samples", "", e.Samples),
-			nats("baseline_log_p", "baseline (factorised)", e.BaselineLogP, e.BaselineLogPSE, ""),
-			cell(runs.Boolean, "diverged", "", e.Diverged),
-			overSeeds(runs.LogZ, false, logZ),
-			plain("log_z_low", "log Z less 3 se", e.Low), plain("log_z_high", "log Z and 3 se", e.High),
-			cell(runs.Text, "log_z_errs", "log Z errs", e.Errs.String()),
-			ess, cell(runs.Boolean, "optimistic", "", e.Optimistic),
-			cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
-		}, append(runs.Findings{
-			overSeeds(runs.FreeEnergy, false, nats(runs.FreeEnergy.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
-			nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
-		}, slices.Concat(onlyIf(e.Mass != nil,
-			plain("mass.log_sum", "log of the sum of p(v)", mass.LogSum),
-			cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Drift != nil,
-			nats("drift.change", "drift of the energy", drift.Change, drift.ChangeSE, drift.chains()),
-			cell(runs.Integer, "drift.chains", "chains of the drift", drift.Chains),
-			cell(runs.Integer, "drift.sweeps", "sweeps of the drift", drift.Sweeps), cell(runs.Boolean, "drift.away", "drifts away", drift.Away)), onlyIf(e.Bridge != nil,
-			nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f%s", bridge.Rungs, bridge.Overlap, short)),
-			nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
-			cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
-			runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,
-			nats("raise.log_p", "log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains)),
-			nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, apart),
-			cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains)))...,
-		), onlyIf(e.Classification != nil,
-			overSeeds(errorMeasure, true, runs.Finding{Measure: runs.Measure{Key: "classification.error", Name: errorMeasure.Name, Fraction: true}, Value: c.Error, SE: c.ErrorSE, Text: errorMeasure.Name}),
-			overSeeds(labelMeasure, false, nats("classification.log_p", labelMeasure.Name, c.LogP, c.LogPSE, ", exact")),
-			cell(runs.Integer, "classification.data", "labelled rows", c.Data),
-		), runs.Findings{
-			cell(runs.Text, "split", "", e.Split), cell(runs.Text, "binarization", "", e.Binarization.String()), cell(runs.Integer, "data", "", e.Data),
-			cell(runs.Integer, "draw_seed", "seed of draws", e.DrawSeed),
-			{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Value: e.Seconds},
-		}
+	model, energies, labels, rows = runs.Findings{
+		overSeeds(runs.LogP, true, nats(runs.LogP.Key, runs.LogP.Name, e.LogP, e.LogPSE, by[e.LogPErrs])),
+		cell(runs.Text, "log_p_errs", "log p errs", e.LogPErrs.String()),
+		cell(runs.Integer, "samples", "", e.Samples),
+		nats("baseline_log_p", "baseline (factorised)", e.BaselineLogP, e.BaselineLogPSE, ""),
+		cell(runs.Boolean, "diverged", "", e.Diverged),
+		overSeeds(runs.LogZ, false, logZ),
+		interval[0], interval[1],
+		cell(runs.Text, "log_z_errs", "log Z errs", e.Errs.String()),
+		ess, cell(runs.Boolean, "optimistic", "", e.Optimistic),
+		cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
+	}, append(runs.Findings{
+		overSeeds(runs.FreeEnergy, false, nats(runs.FreeEnergy.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
+		nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
+	}, slices.Concat(onlyIf(e.Mass != nil,
+		plain("mass.log_sum", "log of the sum of p(v)", mass.LogSum),
+		cell(runs.Integer, "mass.rows", "distinct rows", mass.Rows), cell(runs.Boolean, "mass.refutes", "log Z refuted", mass.Refutes)), onlyIf(e.Drift != nil,
+		nats("drift.change", "drift of the energy", drift.Change, drift.ChangeSE, drift.chains()),
+		cell(runs.Integer, "drift.chains", "chains of the drift", drift.Chains),
+		cell(runs.Integer, "drift.sweeps", "sweeps of the drift", drift.Sweeps), cell(runs.Boolean, "drift.away", "drifts away", drift.Away)), onlyIf(e.Bridge != nil,
+		nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f%s", bridge.Rungs, bridge.Overlap, short)),
+		nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
+		cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
+		runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,
+		nats("raise.log_p", "log p by RAISE", r.LogP, r.LogPSE, fmt.Sprintf(" of %d rows, %d chains each, too low for the annealing model in expectation", r.Data, r.Chains)),
+		nats("raise.excess", "log p less RAISE", r.Excess, r.ExcessSE, apart),
+		cell(runs.Integer, "raise.data", "rows of RAISE", r.Data), cell(runs.Integer, "raise.chains", "chains of RAISE", r.Chains)))...,
+	), onlyIf(e.Classification != nil,
+		overSeeds(errorMeasure, true, runs.Finding{Measure: runs.Measure{Key: "classification.error", Name: errorMeasure.Name, Fraction: true}, Value: c.Error, SE: c.ErrorSE, Text: errorMeasure.Name}),
+		overSeeds(labelMeasure, false, nats("classification.log_p", labelMeasure.Name, c.LogP, c.LogPSE, ", exact")),
+		cell(runs.Integer, "classification.data", "labelled rows", c.Data),
+	), runs.Findings{
+		cell(runs.Text, "split", "", e.Split), cell(runs.Text, "binarization", "", e.Binarization.String()), cell(runs.Integer, "data", "", e.Data),
+		cell(runs.Integer, "draw_seed", "seed of draws", e.DrawSeed),
+		{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Value: e.Seconds},
+		sizes.Finding(),
+	}
+	return sizes.Of(model), sizes.Of(energies), labels, rows
 }
 
 // String returns one line per estimate and a last line about the rows. The line of an estimate includes its standard

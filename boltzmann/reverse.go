@@ -13,6 +13,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // ReverseAIS estimates log Z from above. Chains go from exact samples of the model to the base-rate model of
@@ -36,7 +38,7 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	for i := range weights {
 		weights[i] = p.logZ0 - weights[i]
 	}
-	return logZOf(weights, -1, a.Schedule, len(betas)-1), nil
+	return logZOf(weights, ErrsHigh, a.Schedule, len(betas)-1), nil
 }
 
 // RAISE estimates log p(v) of rows, in nats. For each row, separate chains go from the row to the base-rate
@@ -53,41 +55,45 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 // exact. Since p_ann(v) = E[p_ann(v,h)/p(h|v)] over these samples, RAISE still estimates p_ann(v). It refuses
 // deep machines with too many hidden units to enumerate for each row.
 func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) ([]float64, error) {
-	if err := a.check(rows.Rows); err != nil {
-		return nil, err
-	}
-	if err := m.checkRAISE(rows); err != nil {
-		return nil, err
+	logP, _, err := m.raise(ctx, base, rows, a, progress)
+	return logP, err
+}
+
+// raise returns RAISE, and describes its chains.
+func (m *Model) raise(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) (logP []float64, size runs.SampleSize, err error) {
+	if err := runs.First(func() error { return a.check(rows.Rows) }, func() error { return m.checkRAISE(rows) }); err != nil {
+		return nil, size, err
 	}
 	p, err := m.newPath(ctx, base)
 	if err != nil {
-		return nil, err
+		return nil, size, err
 	}
 	states, err := m.states(ctx, rows)
 	if err != nil {
-		return nil, err
+		return nil, size, err
 	}
 	betas, progress, err := p.temperatures(ctx, a.Schedule, states.Rows*a.chains(), philox.Key(m.seed), progress)
 	if err != nil {
-		return nil, err
+		return nil, size, err
 	}
 	starts, each := states, a.chains()
 	if p.Layers != nil {
 		if starts, err = p.latentSamples(ctx, states, each, m.seed); err != nil {
-			return nil, err
+			return nil, size, err
 		}
 		each = 1
 	}
 	weights, err := p.downwards(ctx, starts, each, betas, philox.Key(m.seed), progress)
 	if err != nil {
-		return nil, err
+		return nil, size, err
 	}
-	logP, err := p.exactFreeEnergies(ctx, states)
-	for d := range logP {
-		of := weights[d*a.chains() : (d+1)*a.chains()]
-		logP[d] = floats.LogSumExp(of) - math.Log(float64(len(of))) - logP[d] - p.logZ0 - m.encoding.logScale()
+	logP, err = p.exactFreeEnergies(ctx, states)
+	ess, moved := make([]float64, len(logP)), make([]float64, len(logP))
+	for d, energy := range logP {
+		logP[d], ess[d], moved[d] = statistics.LogMean(weights[d*a.chains() : (d+1)*a.chains()])
+		logP[d] -= energy + p.logZ0 + m.encoding.logScale()
 	}
-	return logP, err
+	return logP, runs.MeanSampleSize(ErrsLow, "chains a row", a.chains(), ess, moved), err
 }
 
 // checkRAISE refuses machines and rows that RAISE cannot evaluate.

@@ -75,7 +75,7 @@ func TestDifferencesOfAComparison(t *testing.T) {
 	mustTrain(t, short(RWS()), set, one)
 	mustTrain(t, short(NRWS()), set, two)
 	differences := func(dirs ...string) (runs.Comparison, runs.Estimate) {
-		c, err := mustCompare(t, dirs...).EvaluateCheckpoint(t.Context(), "last", set.Test(), 20, nil)
+		c, err := mustCompare(t, dirs...).EvaluateCheckpoint(t.Context(), "last", set.Test(), 100, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func TestDifferencesOfAComparison(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, each[i], err = run.EstimateRows(t.Context(), set.Test(), 20, 1, nil); err != nil {
+		if _, each[i], err = run.EstimateRows(t.Context(), set.Test(), 100, 1, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,12 +98,12 @@ func TestDifferencesOfAComparison(t *testing.T) {
 	want := runs.Estimate{Value: mean, SE: sd / math.Sqrt(float64(set.Test().Rows))}
 	within := cmpopts.EquateApprox(0, 1e-12)
 	c, got := differences(one, two)
-	if !cmp.Equal(got, want, within) || !regexp.MustCompile(`less the first +–  +`+regexp.QuoteMeta(fmt.Sprintf("%.3f (± %.3f)", want.Value, want.SE))).MatchString(c.String()) {
+	if !cmp.Equal(got.Value, want.Value, within) || !cmp.Equal(got.SE, want.SE, within) || !regexp.MustCompile(`less the first +–  +`+regexp.QuoteMeta(fmt.Sprintf("%.3f (± %.3f)", want.Value, want.SE))).MatchString(c.String()) {
 		t.Errorf("of two runs the difference is %v, want %v, in\n%s", got, want, c)
 	}
 	c, got = differences(several, others)
 	a, b := c.Experiments[0].Evaluation["log_p"], c.Experiments[1].Evaluation["log_p"]
-	if want := (runs.Estimate{Value: b.Mean - a.Mean, SE: math.Hypot(a.SD, b.SD) / math.Sqrt(3)}); !cmp.Equal(got, want, within) {
+	if want := (runs.Estimate{Value: b.Mean - a.Mean, SE: math.Hypot(a.SD, b.SD) / math.Sqrt(3)}); !cmp.Equal(got.Value, want.Value, within) || !cmp.Equal(got.SE, want.SE, within) {
 		t.Errorf("of three seeds each the difference is %v, want %v", got, want)
 	}
 	if _, got := differences(several, one); !math.IsNaN(got.SE) {
@@ -131,7 +131,7 @@ func TestCompareEvaluates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Experiments[0].Evaluations[i]; got["log_p"] != (runs.Estimate{Value: alone.LogP, SE: float64(alone.LogPSE)}) || got["ess_star"].Value != alone.ESSStar {
+		if got := c.Experiments[0].Evaluations[i]; got["log_p"].Value != alone.LogP || got["log_p"].SE != float64(alone.LogPSE) || got["ess_star"].Value != alone.ESSStar {
 			t.Errorf("seed %d has log p %v, alone %v", run.Experiment().Seed, got["log_p"], alone.LogP)
 		}
 	}
@@ -193,7 +193,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 		t.Fatal("training was not interrupted")
 	}
 	mustTrain(t, short(BiHM()).Seed(8), set, one)
-	c, err := mustCompare(t, several, one).EvaluateCheckpoint(t.Context(), "last", set.Test(), 20, nil)
+	c, err := mustCompare(t, several, one).EvaluateCheckpoint(t.Context(), "last", set.Test(), 100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 		"method.preset":        "rws",
 		"seeds":                "3–4 (1 to come)",
 		"epochs":               "3.5 ± 3.5 of 6, unfinished",
-		"log p, test, K = 20":  c.Experiments[0].Evaluation["log_p"].Text(3),
+		"log p, test, K = 100": c.Experiments[0].Evaluation["log_p"].Text(3),
 		"log p, training":      c.Experiments[0].Train.Text(3),
 		"log p, validation":    c.Experiments[0].Validation.Text(3),
 		"method.learning_rate": "",
@@ -216,7 +216,7 @@ func TestComparisonAsTextAndJSON(t *testing.T) {
 			t.Errorf("the row %s is %q, want %q first:\n%s", name, rows[name], want, c)
 		}
 	}
-	if !strings.HasSuffix(rows["log p, test, K = 20"], ")") {
+	if !strings.HasSuffix(rows["log p, test, K = 100"], ")") {
 		t.Errorf("one seed lacks a standard error:\n%s", c)
 	}
 	text, err := json.Marshal(c)

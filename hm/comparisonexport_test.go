@@ -35,7 +35,7 @@ func TestTableOfAComparison(t *testing.T) {
 	if at := place("evaluation.log_p"); at >= 0 {
 		t.Errorf("without an evaluation there is the column %d of it", at)
 	}
-	c, err := c.EvaluateCheckpoint(t.Context(), "last", set.Test(), 20, nil)
+	c, err := c.EvaluateCheckpoint(t.Context(), "last", set.Test(), 100, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestTableOfAComparison(t *testing.T) {
 			"directory": e.Dir, "method": e.Method, "seeds": int64(len(e.Seeds)), "finished": true,
 			"settings.epochs": []int64{6, 4}[i], "settings.method.learning_rate": []float64{0.05, 0.03}[i],
 			"settings.method.preset": e.Settings["method.preset"], "settings.method.metric": e.Settings["method.metric"],
-			"evaluation.split": "test", "evaluation.checkpoint": "last", "evaluation.samples": int64(20),
+			"evaluation.split": "test", "evaluation.checkpoint": "last", "evaluation.samples": int64(100),
 			"baseline.log_p": e.Baseline.Factorized.Value, "baseline.log_p_se": e.Baseline.Factorized.SE, "diverged": int64(0),
 		}
 		spread := func(key string, s runs.Spread) {

@@ -51,7 +51,11 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 	if err != nil {
 		return Evaluation{}, err
 	}
-	return mergeParts(done, dir, split, samples, time.Since(start).Seconds())
+	e, err := mergeParts(done, dir, split, samples, time.Since(start).Seconds())
+	if err != nil {
+		return e, err
+	}
+	return m.halved(ctx, e, split)
 }
 
 // workOn returns a text that identifies an evaluation: the model, the rows, the number of samples and the seed.

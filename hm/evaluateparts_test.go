@@ -41,6 +41,9 @@ func TestEvaluateParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		merged.Seconds = alone.Seconds
+		if c.samples == 1 { // half of a sample gives NaN, which equals nothing
+			merged.SampleSizes, alone.SampleSizes = nil, nil
+		}
 		if !reflect.DeepEqual(merged, alone) {
 			t.Errorf("%d samples in parts of %d rows: %v, alone %v", c.samples, c.rows, merged, alone)
 		}

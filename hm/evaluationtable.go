@@ -12,7 +12,9 @@ func (e Evaluation) findings() runs.Findings {
 	if c := e.Classification; c != nil {
 		wrong, wrongSE, label, labelSE = c.Error, c.ErrorSE, c.LogP, c.LogPSE
 	}
-	return runs.Findings{
+	size, sizeStar := e.SampleSizes[runs.LogP.Key], e.SampleSizes[tildeStarMeasure.Key]
+	size.Of, sizeStar.Of = "", "" // the effective sample sizes need no description of it
+	return append(e.SampleSizes.Of(runs.Findings{
 		{Measure: runs.LogP, Value: e.LogP, SE: e.LogPSE, Text: "log p", Seeds: runs.LogP.Key},
 		{Measure: runs.Measure{Key: "baseline_log_p", Name: "baseline (factorised)", Unit: "nats"}, Value: e.BaselineLogP, SE: e.BaselineLogPSE, Text: "baseline (factorised)"},
 		{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Value: e.Diverged},
@@ -20,15 +22,15 @@ func (e Evaluation) findings() runs.Findings {
 		{Measure: tildeStarMeasure, Value: e.LogPTildeStar, SE: e.LogPTildeStarSE, Text: "log p̃*", Seeds: tildeStarMeasure.Key},
 		{Measure: z2Measure, Value: e.LogZ2, SE: e.LogZ2SE, Text: "log Z²", Seeds: z2Measure.Key},
 		{Measure: starMeasure, Value: e.LogPStar, SE: e.LogPStarSE, Text: "log p* (no bound)", Seeds: starMeasure.Key},
-		{Measure: runs.ESS, Value: e.ESS, SE: e.ESSSE, Text: "ESS of q for p", Seeds: runs.ESS.Key},
-		{Measure: essStarMeasure, Value: e.ESSStar, SE: e.ESSStarSE, Text: "ESS of q for p*", Seeds: essStarMeasure.Key},
+		{Measure: runs.ESS, Value: e.ESS, SE: e.ESSSE, SampleSize: size, Text: "ESS of q for p", Seeds: runs.ESS.Key},
+		{Measure: essStarMeasure, Value: e.ESSStar, SE: e.ESSStarSE, SampleSize: sizeStar, Text: "ESS of q for p*", Seeds: essStarMeasure.Key},
 		{Measure: runs.Measure{Key: "classification.error", Name: "error of labels", Fraction: true}, Value: wrong, SE: wrongSE, Text: "error of labels", Unit: "% by p*(y|x)", Seeds: "label_error"},
 		{Measure: runs.Measure{Key: "classification.log_p", Name: "log p*(y|x)", Unit: "nats"}, Value: label, SE: labelSE, Text: "log p*(y|x)"},
 		{Column: runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, Value: e.KLExact, Text: "KL(p_D‖p)", Remark: ", exact", Seeds: "kl_exact"},
 		{Column: runs.Column{Key: "samples", Kind: runs.Integer}, Value: e.Samples},
 		{Column: runs.Column{Key: "data", Kind: runs.Integer}, Value: e.Data},
 		{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Value: e.Seconds},
-	}
+	}), e.SampleSizes.Finding())
 }
 
 // String returns one line per estimate with its standard error, and one line on samples and time.

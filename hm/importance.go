@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // weightData is the largest number of data whose importance weights are pooled.
@@ -152,7 +153,7 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	}
 	each := outer / logZ2Repeats // the remainder is not drawn
 	z := LogZ2{Inner: inner, Outer: milestones(each), Repeats: make([][]float64, logZ2Repeats)}
-	var all engine.WeightSum
+	var all, half engine.WeightSum
 	for r := range z.Repeats {
 		var sum engine.WeightSum
 		first, next := 0, 0
@@ -165,6 +166,9 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 			for i, l := range logs {
 				sum.Add(l)
 				all.Add(l)
+				if r < logZ2Repeats/2 {
+					half.Add(l)
+				}
 				if first+i+1 == z.Outer[next] {
 					z.Repeats[r] = append(z.Repeats[r], sum.Likelihood().LogP)
 					next++
@@ -177,7 +181,8 @@ func (m *Model) LogZ2(ctx context.Context, outer, inner int) (LogZ2, error) {
 	// of the mean of the terms. The ESS contains their second moment.
 	total := all.Likelihood()
 	z.Value = total.LogP
-	z.SE = math.Sqrt(max(0, 1/total.ESS-1) / float64(each*logZ2Repeats))
+	z.SE = math.Sqrt(max(0, 1/total.ESS-1) / float64(all.Count))
+	z.Size = runs.SampleSize{Errs: runs.ErrsLow, Of: "dreams", Count: all.Count, Effective: runs.Float(total.ESS * float64(all.Count)), Moved: runs.Float(total.LogP - half.Likelihood().LogP)}
 	return z, nil
 }
 

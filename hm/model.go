@@ -117,9 +117,12 @@ type Evaluation struct {
 	BaselineLogP   *float64    `json:"baseline_log_p"`
 	BaselineLogPSE *runs.Float `json:"baseline_log_p_se"`
 	Diverged       *bool       `json:"diverged"`
-	Samples        int         `json:"samples"` // importance samples per row
-	Data           int         `json:"data"`
-	Seconds        float64     `json:"seconds"`
+	// SampleSizes describes the samples behind the estimates, by key. If they are few, the estimate is a bound, and its
+	// standard error means nothing.
+	SampleSizes runs.SampleSizes `json:"sample_size,omitempty"`
+	Samples     int              `json:"samples"` // importance samples per row
+	Data        int              `json:"data"`
+	Seconds     float64          `json:"seconds"`
 	// Each holds the estimate of log p(x) for each row, and EachTildeStar the estimate of log p̃*(x).
 	// With them, models evaluated on the same data can be compared row by row.
 	Each          []float64 `json:"-"`
@@ -130,8 +133,17 @@ type Evaluation struct {
 // argument samples: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x))
 // (BiHM thesis 2016, 3.8). It binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
-// add further estimates.
+// add further estimates. If few samples are effective, Evaluate repeats estimates with half of the samples.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
+	e, err := m.likelihoods(ctx, split, samples, progress)
+	if err != nil {
+		return e, err
+	}
+	return m.halved(ctx, e, split)
+}
+
+// likelihoods returns Evaluate, without the estimates from half of the samples.
+func (m *Model) likelihoods(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
 		return Evaluation{}, err
@@ -148,12 +160,43 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 	return evaluationOf(likelihoods, split.MeanWeights(), samples, time.Since(start).Seconds()), nil
 }
 
+// halved adds to an evaluation of a split how far the estimates from half of the samples are from the estimates from all.
+// It repeats the estimates for rows with about 4 million samples, and none if enough samples are effective.
+func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (Evaluation, error) {
+	if e.Samples < 2 || !e.SampleSizes[runs.LogP.Key].Lean() && !e.SampleSizes[tildeStarMeasure.Key].Lean() {
+		return e, nil
+	}
+	model, err := m.engine.model()
+	if err != nil {
+		return e, err
+	}
+	rows := min(e.Data, rowsAPart(e.Samples))
+	half, err := model.Evaluate(ctx, m.experiment.data(split).Part(0, rows), e.Samples/2, m.seed, nil)
+	if err != nil {
+		return e, err
+	}
+	logP, star := e.SampleSizes[runs.LogP.Key], e.SampleSizes[tildeStarMeasure.Key]
+	logP.Moved, star.Moved = 0, 0
+	for r, l := range half {
+		logP.Moved += runs.Float((e.Each[r] - l.LogP) / float64(rows))
+		star.Moved += runs.Float((e.EachTildeStar[r] - l.LogPTildeStar) / float64(rows))
+	}
+	e.SampleSizes = runs.SampleSizes{runs.LogP.Key: logP, tildeStarMeasure.Key: star}
+	return e, nil
+}
+
 // evaluationOf returns the means of the estimates over the data, by their weights, if there are any.
 func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples int, seconds float64) Evaluation {
 	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds}
+	var ess, essStar []float64
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
+		ess, essStar = append(ess, l.ESS), append(essStar, l.ESSStar)
+	}
+	e.SampleSizes = runs.SampleSizes{
+		runs.LogP.Key:        runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, nil),
+		tildeStarMeasure.Key: runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, essStar, nil),
 	}
 	mean := func(field func(engine.Likelihood) float64) (float64, runs.Float) {
 		values := make([]float64, len(likelihoods))
@@ -179,6 +222,7 @@ func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	star := e.LogPTildeStar - z.Value
 	se := runs.Float(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
 	e.LogPStar, e.LogPStarSE = &star, &se
+	e.SampleSizes = e.SampleSizes.With(runs.SampleSizes{z2Measure.Key: z.Size, starMeasure.Key: e.SampleSizes[tildeStarMeasure.Key].Plus(z.Size.Negative())})
 	return e
 }
 
@@ -210,7 +254,9 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 		if err != nil {
 			return e, err
 		}
-		e.Classification = &classification
+		size := e.SampleSizes[tildeStarMeasure.Key]
+		size.Errs, size.Moved = runs.ErrsEither, runs.Float(math.NaN())
+		e.Classification, e.SampleSizes = &classification, e.SampleSizes.With(runs.SampleSizes{"classification.error": size, "classification.log_p": size})
 	}
 	kl, err := m.ExactKL(ctx, set.Train())
 	switch {

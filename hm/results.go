@@ -39,11 +39,17 @@ type LogZ2 struct {
 	Repeats [][]float64 // for each independent repeat, log Z² after Outer[i] samples, in nats
 	Value   float64     // estimate from all samples of all repeats
 	SE      float64     // its standard error
+	// Size describes the dreams. If few are effective, Value is a lower bound in expectation, and SE means nothing.
+	Size runs.SampleSize
 }
 
-// String returns log Z², its standard error, and the numbers of samples.
+// String returns log Z², its standard error unless few samples are effective, and the numbers of samples.
 func (z LogZ2) String() string {
 	text := fmt.Sprintf("log Z² %.4f ± %.4f nats", runs.Float(z.Value), runs.Float(z.SE))
+	if z.Size.Few() {
+		text = fmt.Sprintf("log Z² %.4f nats", runs.Float(z.Value))
+	}
+	text += runs.Clause(z.Size.String())
 	if n := len(z.Outer); n > 0 {
 		text += fmt.Sprintf(", %s of %s with %s each", names.Count(len(z.Repeats), "repeat"), names.Count(z.Outer[n-1], "outer sample"), names.Count(z.Inner, "inner sample"))
 	}

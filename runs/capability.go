@@ -29,6 +29,13 @@ type RowEstimator interface {
 	EstimateRows(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (all Estimates, logP []float64, err error)
 }
 
+// An Annealer is an Estimator that anneals.
+type Annealer interface {
+	Estimator
+	// Along returns the same model, whose annealing follows a schedule, given as text.
+	Along(schedule string) (Estimator, error)
+}
+
 // A SampleCounter is an Estimator that does not draw samples for each row, or not always.
 type SampleCounter interface {
 	// CountSamples describes n samples of Estimate, such as "100 chains". It returns "" if Estimate draws no samples.

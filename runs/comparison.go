@@ -309,7 +309,7 @@ func (c Comparison) subtractFirst(logP [][]float64, rows dataset.Split) {
 		if i == 0 || !here || !there {
 			continue
 		}
-		e.Difference = &Estimate{of.Mean - from.Mean, math.NaN()}
+		e.Difference = &Estimate{of.Mean - from.Mean, math.NaN(), e.weakest(key).Plus(first.weakest(key).Negative())}
 		switch n, m := e.finite(key), first.finite(key); {
 		case n > 1 && m > 1:
 			e.Difference.SE = math.Hypot(of.SD/math.Sqrt(float64(n)), from.SD/math.Sqrt(float64(m)))
@@ -320,6 +320,16 @@ func (c Comparison) subtractFirst(logP [][]float64, rows dataset.Split) {
 			}
 		}
 	}
+}
+
+// weakest returns the sample size of a measure in the seed whose samples are few, or in the first.
+func (c Compared) weakest(key string) (s SampleSize) {
+	for i, of := range c.Evaluations {
+		if x := of[key].SampleSize; i == 0 || x.Few() && !(x.Effective > s.Effective) {
+			s = x
+		}
+	}
+	return s
 }
 
 // finite returns the number of seeds with an estimate of a measure that is not NaN, or 1 if all seeds have the same.

@@ -54,6 +54,9 @@ func (c Comparison) String() string {
 	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return len(e.Evaluations) > 1 && e.Difference != nil }) {
 		b.WriteString(" or, in differences of several seeds, over seeds")
 	}
+	if slices.ContainsFunc(c.Experiments, func(e Compared) bool { return e.weakest(c.evaluated().Key).Few() }) {
+		fmt.Fprintf(&b, "; at least, at most and roughly tell how an estimate by fewer than %d effective samples or chains errs in expectation: use more", leastEffective)
+	}
 	return b.String() + "\n"
 }
 
@@ -185,7 +188,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 		}), Field[Compared]{mean.standardError(), func(e Compared) any {
 			if len(e.Evaluations) == 1 {
 				if of, estimated := e.Evaluations[0][key]; estimated {
-					return of.SE
+					return of.shown()
 				}
 			}
 			return nil
@@ -245,7 +248,7 @@ func spreadLine(name string, decimals int, mean Column, of func(Compared) Spread
 
 // estimateLine returns the row and the columns of an estimate, which is nil for an experiment without it.
 func estimateLine(name string, value Column, of func(Compared) *Estimate) comparedLine {
-	missing := Estimate{math.NaN(), math.NaN()}
+	missing := Estimate{Value: math.NaN(), SE: math.NaN()}
 	return comparedLine{name, func(e Compared) string {
 		if estimate := of(e); estimate != nil {
 			return estimate.text()
@@ -253,7 +256,7 @@ func estimateLine(name string, value Column, of func(Compared) *Estimate) compar
 		return "–"
 	}, []Field[Compared]{
 		{value, func(e Compared) any { return cmp.Or(of(e), &missing).Value }},
-		{value.standardError(), func(e Compared) any { return cmp.Or(of(e), &missing).SE }},
+		{value.standardError(), func(e Compared) any { return cmp.Or(of(e), &missing).shown() }},
 	}}
 }
 
@@ -369,6 +372,8 @@ func (c Compared) evaluationText(of Measure) string {
 		return "–"
 	case len(c.Evaluations) == 1:
 		return c.Evaluations[0][of.Key].text()
+	case c.weakest(of.Key).Few():
+		return Estimate{Value: over.Mean, SampleSize: c.weakest(of.Key)}.text()
 	}
 	return over.Text(3)
 }

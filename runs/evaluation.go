@@ -75,6 +75,9 @@ type Evaluation interface {
 type Quantity struct {
 	Key   string
 	Value float64 // NaN if it was not computed
+	SE    float64 // its standard error, or NaN
+	// SampleSize describes the samples or chains behind Value.
+	SampleSize SampleSize
 	// Name and Unit label the quantity in texts, which omit a quantity without a name. Texts multiply
 	// the value by Scale; 0 means 1.
 	Name, Unit string
@@ -99,16 +102,20 @@ func QuantitiesOver(each []Evaluation) (over OverSeeds) {
 		return nil
 	}
 	for _, q := range each[0].Quantities() {
-		over = append(over, struct {
-			Quantity
-			Spread
-		}{q, SpreadOf(each, func(e Evaluation) float64 {
+		s := SpreadOf(each, func(e Evaluation) float64 {
 			of := e.Quantities()
 			if i := slices.IndexFunc(of, func(other Quantity) bool { return other.Key == q.Key }); i >= 0 {
+				if weakest := of[i].SampleSize; weakest.Few() && !(weakest.Effective > q.SampleSize.Effective) {
+					q.SampleSize = weakest
+				}
 				return of[i].Value
 			}
 			return math.NaN()
-		})})
+		})
+		over = append(over, struct {
+			Quantity
+			Spread
+		}{q, s})
 	}
 	return over
 }
@@ -130,7 +137,10 @@ func (o OverSeeds) String() string {
 	var b strings.Builder
 	for _, q := range o {
 		if scale := cmp.Or(q.Scale, 1); q.Name != "" && !math.IsNaN(q.Mean) {
-			b.WriteString(Spread{scale * q.Mean, cmp.Or(scale*q.SD, math.NaN())}.line(q.Name, q.Unit, 3)) // no ± if all seeds agree
+			if q.SampleSize.Few() {
+				q.SD = math.NaN()
+			}
+			b.WriteString(Spread{scale * q.Mean, cmp.Or(scale*q.SD, math.NaN())}.line(q.Name, q.Unit+Clause(q.SampleSize.String()), 3)) // no ± if all seeds agree
 		}
 	}
 	return b.String()
@@ -151,11 +161,21 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	if of, is := model.(SampleCounter); is {
 		count = of.CountSamples
 	}
-	if count(1) == "" {
+	annealer, anneals := model.(Annealer)
+	switch {
+	case count(1) == "":
 		uses = nil
+	case anneals:
+		uses = append(uses, "schedule")
 	}
 	return Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o EvaluationOptions) (Evaluation, error) {
-		start, samples := time.Now(), cmp.Or(o.Samples, 1000)
+		start, samples, m := time.Now(), cmp.Or(o.Samples, 1000), m
+		if o.Schedule != "" && anneals {
+			var err error
+			if m, err = annealer.Along(o.Schedule); err != nil {
+				return nil, err
+			}
+		}
 		of, err := m.Estimate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
 		seconds := time.Since(start).Seconds()
 		about := names.Count(o.Rows.Rows, o.Rows.Name+" row")
@@ -181,7 +201,7 @@ func (e estimated) String() string { return fmt.Sprintf("%v%s\n", e.Findings, e.
 
 // findingsOf returns the estimates of measures in their order, followed by any other estimates.
 func findingsOf(of Estimates, measures []Measure) (all Findings) {
-	measures = slices.Clone(measures)
+	measures, by := slices.Clone(measures), SampleSizes{}
 	for _, key := range slices.Sorted(maps.Keys(of)) {
 		if !slices.ContainsFunc(measures, func(m Measure) bool { return m.Key == key }) {
 			measures = append(measures, Measure{Key: key, Name: key})
@@ -190,7 +210,13 @@ func findingsOf(of Estimates, measures []Measure) (all Findings) {
 	for _, m := range measures {
 		if x, is := of[m.Key]; is {
 			all = append(all, Finding{Measure: m, Column: Column{Decimals: m.decimals()}, Value: x.Value, SE: x.SE, Text: cmp.Or(m.Name, m.Key), Seeds: m.Key})
+			if x.SampleSize.Count > 0 {
+				by[m.Key] = x.SampleSize
+			}
 		}
+	}
+	if len(by) > 0 {
+		return append(by.Of(all), by.Finding())
 	}
 	return all
 }

@@ -21,6 +21,9 @@ type Finding struct {
 	Unit   string // unit of the line, if it differs from the unit in the table
 	Remark string // written after the unit in the text of an evaluation
 	Bare   bool   // omits the standard error from the line
+	// SampleSize describes the samples or chains behind an estimate. If they are few, the line and the table have no
+	// standard error, and the line says which bound the estimate is.
+	SampleSize SampleSize
 	// Seeds is the key of the quantity that is averaged over seeds, or "" to average none. Untold
 	// omits the average from the text. If Value is nil, the quantity is absent; if Value is a nil
 	// pointer, the quantity is NaN.
@@ -70,11 +73,11 @@ func (all Findings) String() string {
 		}
 		value, there := floating(f.Value)
 		se, _ := floating(f.SE)
-		if f.Bare {
+		if f.Bare || f.SampleSize.Few() {
 			se = math.NaN()
 		}
 		if scale, unit := f.display(); there {
-			b.WriteString(Spread{scale * value, scale * se}.line(f.Text, unit+f.Remark, max(3, f.Column.Decimals)))
+			b.WriteString(Spread{scale * value, scale * se}.line(f.Text, unit+f.Remark+Clause(f.SampleSize.String()), max(3, f.Column.Decimals)))
 		}
 	}
 	return b.String()
@@ -87,6 +90,9 @@ func (all Findings) Table() *Table {
 	var row []any
 	for _, f := range all {
 		c := f.column()
+		if f.SampleSize.Few() {
+			f.SE = nil
+		}
 		columns, row = append(columns, c), append(row, f.Value)
 		if f.Measure.Key != "" {
 			columns, row = append(columns, c.standardError()), append(row, f.SE)
@@ -107,6 +113,12 @@ func (all Findings) MarshalJSON() ([]byte, error) {
 		}
 		of[c.Key] = cell
 	}
+	by := SampleSizes{}
+	for _, f := range all {
+		if f.SampleSize.Of != "" {
+			of["sample_size"], by[f.column().Key] = by, f.SampleSize
+		}
+	}
 	return json.Marshal(of)
 }
 
@@ -116,8 +128,9 @@ func (all Findings) Quantities() (over []Quantity) {
 		if f.Seeds == "" || f.Value == nil {
 			continue
 		}
-		q := Quantity{Key: f.Seeds}
+		q := Quantity{Key: f.Seeds, SampleSize: f.SampleSize}
 		q.Value, _ = floating(f.Value)
+		q.SE, _ = floating(f.SE)
 		if !f.Untold {
 			q.Name = f.Text
 			q.Scale, q.Unit = f.display()
@@ -136,7 +149,7 @@ func (all Findings) Estimates() Estimates {
 		}
 		if value, there := floating(f.Value); there {
 			se, _ := floating(f.SE)
-			of[f.Seeds] = Estimate{value, se}
+			of[f.Seeds] = Estimate{value, se, f.SampleSize}
 		}
 	}
 	return of

@@ -215,21 +215,28 @@ func SpreadOf[T any](of []T, value func(T) float64) Spread {
 	return Spread{mean, se * math.Sqrt(float64(len(values)))}
 }
 
-// Estimate is an estimate with its standard error, which is NaN for a single row.
-type Estimate struct{ Value, SE float64 }
+// Estimate is an estimate with its standard error, which is NaN for a single row. SampleSize describes the samples or
+// chains behind the estimate. If they are few, texts omit the standard error.
+type Estimate struct {
+	Value, SE  float64
+	SampleSize SampleSize
+}
+
+type estimateJSON struct {
+	Value      Float      `json:"value"`
+	SE         Float      `json:"se"`
+	SampleSize SampleSize `json:"sample_size,omitzero"`
+}
 
 func (e Estimate) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Value Float `json:"value"`
-		SE    Float `json:"se"`
-	}{Float(e.Value), Float(e.SE)})
+	return json.Marshal(estimateJSON{Float(e.Value), Float(e.SE), e.SampleSize})
 }
 
 func (e *Estimate) UnmarshalJSON(text []byte) error {
 	nan := Float(math.NaN())
-	read := struct{ Value, SE Float }{nan, nan}
+	read := estimateJSON{Value: nan, SE: nan}
 	err := json.Unmarshal(text, &read)
-	*e = Estimate{float64(read.Value), float64(read.SE)}
+	*e = Estimate{float64(read.Value), float64(read.SE), read.SampleSize}
 	return err
 }
 
@@ -254,12 +261,30 @@ func EstimateOver(rows dataset.Split, values []float64, those ...int) (e Estimat
 	return e
 }
 
-// text returns the estimate with its standard error, if there is one.
-func (e Estimate) text() string {
-	if math.IsNaN(e.SE) {
-		return fmt.Sprintf("%.3f", Float(e.Value))
+// Text returns the value ± its standard error with the given number of decimals. It returns a bound in words if the
+// samples are few, and the value alone if the standard error is NaN.
+func (e Estimate) Text(decimals int) string {
+	if e.SampleSize.Few() {
+		return e.SampleSize.Errs.bound() + " " + fmt.Sprintf("%.*f", decimals, Float(e.Value))
 	}
-	return fmt.Sprintf("%.3f (± %.3f)", Float(e.Value), Float(e.SE))
+	return Spread{e.Value, e.SE}.Text(decimals)
+}
+
+// text returns Text with the standard error in parentheses, which distinguish it from a standard deviation.
+func (e Estimate) text() string {
+	value, se, is := strings.Cut(e.Text(3), " ± ")
+	if is {
+		value += " (± " + se + ")"
+	}
+	return value
+}
+
+// shown returns the standard error, or NaN if the samples are few.
+func (e Estimate) shown() float64 {
+	if e.SampleSize.Few() {
+		return math.NaN()
+	}
+	return e.SE
 }
 
 // Estimates holds estimates of measures by key.

@@ -7,17 +7,32 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// usualSchedule is the schedule of annealed importance sampling unless Along sets another.
+var usualSchedule = boltzmann.Even(200)
+
+// Along returns the same model, whose annealing follows a schedule: published, or even:N with N steps.
+func (m *RNNRBM) Along(schedule string) (runs.Estimator, error) {
+	c := *m
+	if err := c.schedule.UnmarshalText([]byte(schedule)); err != nil {
+		return nil, err
+	}
+	_, err := c.schedule.Temperatures(func(int, []float64, func(int, int, float64)) error {
+		return fmt.Errorf("schedule %s: pilot chains find it for a single machine, and each step of a sequence has its own; use published or even:N", schedule)
+	})
+	return &c, err
+}
+
 const (
-	// temperatures is the number of steps of annealed importance sampling.
-	temperatures = 200
 	// With up to enumerated hidden units, Z is an exact sum over their states instead.
 	enumerated = 10
 	// chainsAtOnce is the number of chains that are annealed together, so that their states stay in the cache.
@@ -28,6 +43,7 @@ const (
 type normalizer struct {
 	log, variance float64 // variance of the estimate
 	ess           float64 // effective sample size of the chains, as a share of their number
+	moved         float64 // log less the same of half of the chains
 }
 
 // anneal estimates log Z of the machine of each frame by annealed importance sampling (Neal 2001;
@@ -77,8 +93,9 @@ func (m *RNNRBM) chains(b, c kernels.Matrix, d draws) []float64 {
 		logs[i] = -kernels.Score(kernels.Row(b, i), off) - kernels.Score(kernels.Row(c, i), off)
 	}
 	d.draw(v, 1, 0)
-	for k := 1; k <= temperatures; k++ {
-		β, before := float32(k)/temperatures, float32(k-1)/temperatures
+	betas, _ := m.schedule.Temperatures(nil) // Along has refused adaptive schedules
+	for k := 1; k < len(betas); k++ {
+		β, before := float32(betas[k]), float32(betas[k-1])
 		clear(x.Data)
 		kernels.AddMulNN(x, v, m.w)
 		for i := range logs {
@@ -105,7 +122,8 @@ func normalize(logs []float64) normalizer {
 	for _, l := range logs {
 		squares += math.Exp(2 * (l - sum))
 	}
-	return normalizer{log: sum - math.Log(n), variance: max(0, squares-1/n) * n / max(1, n-1), ess: 1 / squares / n}
+	mean, _, moved := statistics.LogMean(logs)
+	return normalizer{log: mean, variance: max(0, squares-1/n) * n / max(1, n-1), ess: 1 / squares / n, moved: moved}
 }
 
 // enumerate sums over the states of the hidden units.
@@ -141,7 +159,7 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 	if err := memory.Check(names.Count(chains, "chain")+" per step", 4*float64(chains)*float64(2*m.shape.Width+3*m.w.Cols), "use fewer"); err != nil {
 		return Evaluation{}, err
 	}
-	e := newEvaluation(rows)
+	e, inverse, moved := newEvaluation(rows), 0.0, 0.0
 	err := blocks(rows, progress, func(f frames, first int) error {
 		s := m.forward(f)
 		z, err := m.anneal(ctx, s, chains, draws{key: philox.Key(seed), purpose: philox.Anneal, step: uint32(first)})
@@ -155,11 +173,16 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 				e.LogP[f.rows[i]] += free[frame] - z[frame].log
 				e.Variance[f.rows[i]] += z[frame].variance
 				e.ESS += z[frame].ess / float64(rows.Steps())
+				inverse += 1 / z[frame].ess / float64(rows.Steps())
+				moved += z[frame].moved / float64(rows.Steps())
 			}
 		}
 		return nil
 	})
 	e.ESS = min(1, e.ESS) // rounding may exceed 1
+	if chains > 0 {
+		e.SampleSize = runs.SampleSize{Errs: runs.ErrsHigh, Of: "chains a step", Count: chains, Effective: runs.Float(float64(chains) / max(1, inverse)), Moved: runs.Float(-moved)}
+	}
 	return e, err
 }
 
@@ -183,6 +206,13 @@ func (m *RNNRBM) CountSamples(n int) string {
 // LogPOfRows returns log p of each sequence in nats, and a description in words. It uses o.Samples chains per step, or
 // 1,000 if o.Samples is 0. It fails like LogP.
 func (m *RNNRBM) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	if o.Schedule != "" {
+		along, err := m.Along(o.Schedule)
+		if err != nil {
+			return nil, "", err
+		}
+		m = along.(*RNNRBM)
+	}
 	return logPOfRows(ctx, m, o, m.w.Cols <= enumerated, "by annealed importance sampling (AIS) of log Z with %d chains a step, and too high in expectation")
 }
 

@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // filtered holds the particles of a filter: S rows per frame, in the order of frames.
@@ -190,7 +192,7 @@ func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, se
 
 // evaluate estimates log p like LogP, with the given number of filters.
 func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
-	e := newEvaluation(rows)
+	e, moved := newEvaluation(rows), 0.0
 	err := blocks(rows, progress, func(f frames, first int) error {
 		logs := make([][]float64, len(f.rows))
 		if err := m.checkParticles(m.shape.Width, float64(f.v.Rows), particles); err != nil {
@@ -209,9 +211,17 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 		for i, estimates := range logs {
 			z := normalize(estimates)
 			e.LogP[f.rows[i]], e.Variance[f.rows[i]] = z.log, z.variance
+			moved += z.moved
 		}
 		return nil
 	})
 	e.ESS = min(1, e.ESS) // rounding may exceed 1
+	if filters > 1 {
+		// The variance of a filter's estimate of p, relative to p², is 5 times the variance of the mean of 5. Weights of n
+		// effective samples have the variance 1/n.
+		n := float64(filters * particles)
+		effective := min(e.ESS*n, 1/(stat.Mean(e.Variance, nil)+1/n))
+		e.SampleSize = runs.SampleSize{Errs: runs.ErrsLow, Of: "particles a sequence", Count: filters * particles, Effective: runs.Float(effective), Moved: runs.Float(moved / float64(rows.Steps()))}
+	}
 	return e, err
 }

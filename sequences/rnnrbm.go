@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -18,8 +19,9 @@ import (
 // for row vectors v, h and u. In the RTRBM, B = 0, C = U, V = W, d = c, and σ replaces tanh. Without
 // recurrent units every step is the same machine.
 type RNNRBM struct {
-	shape dataset.Shape
-	tied  bool // whether it is an RTRBM
+	shape    dataset.Shape
+	tied     bool                        // whether it is an RTRBM
+	schedule boltzmann.AnnealingSchedule // of log Z
 	parameters
 	w, b, c          kernels.Matrix // D×H, 1×D, 1×H
 	toB, toC         kernels.Matrix // B and C: R×D and R×H
@@ -28,7 +30,7 @@ type RNNRBM struct {
 }
 
 func newRNNRBM(shape dataset.Shape, hidden, recurrent int, tied bool) *RNNRBM {
-	m, visible := &RNNRBM{shape: shape, tied: tied}, shape.Width
+	m, visible := &RNNRBM{shape: shape, tied: tied, schedule: usualSchedule}, shape.Width
 	m.add("w", visible, hidden)
 	m.add("b", 1, visible)
 	m.add("c", 1, hidden)

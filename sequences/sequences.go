@@ -57,6 +57,8 @@ type Evaluation struct {
 	LogP     []float64 `json:"log_p"`    // of each sequence, in nats
 	Variance []float64 `json:"variance"` // of each estimate, by simulation; it tells nothing if it is near 1
 	ESS      float64   `json:"ess"`      // mean over steps of the effective sample size, as a share of the samples
+	// SampleSize describes the chains or the particles behind the mean of log p per step.
+	SampleSize runs.SampleSize `json:"sample_size,omitzero"`
 }
 
 func newEvaluation(rows dataset.Split) Evaluation {
@@ -65,9 +67,10 @@ func newEvaluation(rows dataset.Split) Evaluation {
 
 // Estimates returns the estimates of LogP, MonteCarlo and ESS, given the evaluated rows.
 func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
-	none := math.NaN()
+	none, perStep := math.NaN(), perStepOver(rows, e.LogP)
+	perStep.SampleSize = e.SampleSize
 	return runs.Estimates{
-		LogP.Key:       perStepOver(rows, e.LogP),
+		LogP.Key:       perStep,
 		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(e.Variance)) / float64(rows.Steps()), SE: none},
 		ESS.Key:        {Value: e.ESS, SE: none},
 	}
@@ -81,7 +84,7 @@ func logPOfRows(ctx context.Context, m Model, o runs.EvaluationOptions, exact bo
 	if exact {
 		return e.LogP, "exact", err
 	}
-	return e.LogP, fmt.Sprintf(how, samples), err
+	return e.LogP, fmt.Sprintf(how, samples) + runs.Clause(e.SampleSize.Detail()), err
 }
 
 // checkRows returns an error if a model with the given number of units per step, Gaussian or binary, cannot evaluate

@@ -73,13 +73,13 @@ func TestConvolutionAnneals(t *testing.T) {
 	if !e.exact() {
 		t.Fatal("16 pixels are not enumerable")
 	}
-	z, err := anneal(t.Context(), e, make([]float64, 16), 20, 1, philox.Counter{}, nil)
+	z, err := anneal(t.Context(), e, make([]float64, 16), 20, usualSchedule, 1, philox.Counter{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "log Z", float64(z.Value), e.LogZ(nil), 3*float64(z.SE))
 	for chains, says := range map[int]string{0: "0 chains of annealing: give at least 2", 1: "1 chain of annealing: give at least 2"} {
-		if _, err := anneal(t.Context(), e, make([]float64, 16), chains, 1, philox.Counter{}, nil); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := anneal(t.Context(), e, make([]float64, 16), chains, usualSchedule, 1, philox.Counter{}, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error of %d chains is %v, want %q in it", chains, err, says)
 		}
 	}

@@ -357,7 +357,7 @@ func TestLogZ(t *testing.T) {
 		_, _, first := base.probabilities()
 		near(t, "log Z of the base model", e.energy.Base(slices.Clone(e.x), rand.New(rand.NewPCG(1, 1))), first, 1e-9)
 		near(t, "F(x) at β = 1", e.energy.At(1).FreeEnergy(e.x), e.energy.FreeEnergy(e.x), 1e-12)
-		z, err := anneal(t.Context(), e.energy, e.x, 15, 1, philox.Counter{}, nil)
+		z, err := anneal(t.Context(), e.energy, e.x, 15, usualSchedule, 1, philox.Counter{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

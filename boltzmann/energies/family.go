@@ -153,7 +153,7 @@ func (k kind[K]) baseline(_ Experiment[K], set *dataset.Set, rows dataset.Split)
 }
 
 func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
-	m := &Model{shape: shape, seed: e.Seed, given: k.predict != nil, free: all(shape.Units())}
+	m := &Model{shape: shape, seed: e.Seed, given: k.predict != nil, schedule: usualSchedule, free: all(shape.Units())}
 	var mask dataset.Mask
 	var err error
 	if m.given {
@@ -177,7 +177,7 @@ func (k kind[K]) model(e Experiment[K], shape dataset.Shape) (*Model, error) {
 		return nil, fmt.Errorf("the machine above: %w", err)
 	}
 	if above != nil {
-		m.above = &Model{shape: shape, seed: e.Seed, energy: above, layer: 1, free: all(shape.Units())}
+		m.above = &Model{shape: shape, seed: e.Seed, energy: above, layer: 1, schedule: usualSchedule, free: all(shape.Units())}
 		m.above.allocate(e.Settings.Training.Chains)
 	}
 	return m, nil

@@ -30,6 +30,8 @@ type Model struct {
 	// For training: Adam's running means of gradients and of their squares, and the persistent chains.
 	first, second, chains []float64
 
+	schedule boltzmann.AnnealingSchedule // of AIS
+
 	above *Model // the second machine of a stack, or nil
 	layer uint8  // 1 for a second machine, so that its draws differ from the draws of the first
 }
@@ -113,15 +115,22 @@ func (m *Model) logScale() float64 {
 // smallest effective sample size. progress, which may be nil, is called with the fraction of the annealing done, or of
 // the rows if log Z is exact.
 func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ boltzmann.LogZ, err error) {
+	logP, logZ, _, err = m.logP(ctx, rows, chains, seed, progress)
+	return logP, logZ, err
+}
+
+// logP returns LogP, and describes the chains behind the mean of log p.
+func (m *Model) logP(ctx context.Context, rows dataset.Split, chains int, seed uint64, progress func(float64)) (logP []float64, logZ boltzmann.LogZ, size runs.SampleSize, err error) {
 	if err := m.check(rows); err != nil {
-		return nil, logZ, err
+		return nil, logZ, size, err
 	}
 	x := m.read(rows)
 	logP = make([]float64, len(x))
 	var of boltzmann.LogZ // of the row
+	var ess, moved []float64
 	for r, row := range x {
 		if err := ctx.Err(); err != nil {
-			return nil, logZ, err
+			return nil, logZ, size, err
 		}
 		if r == 0 || m.given {
 			if m.energy.exact() {
@@ -131,9 +140,11 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 				if m.given && progress != nil {
 					part = func(done float64) { progress((float64(r) + done) / float64(len(x))) }
 				}
-				if of, err = anneal(ctx, m.energy, row, chains, seed, philox.Counter{Step: uint32(r)}, part); err != nil {
-					return nil, logZ, err
+				if of, err = anneal(ctx, m.energy, row, chains, m.schedule, seed, philox.Counter{Step: uint32(r)}, part); err != nil {
+					return nil, logZ, size, err
 				}
+				size = of.SampleSize()
+				ess, moved = append(ess, float64(of.ESS)), append(moved, float64(size.Moved))
 			}
 			if r == 0 || of.ESS < logZ.ESS {
 				logZ = of
@@ -144,7 +155,10 @@ func (m *Model) LogP(ctx context.Context, rows dataset.Split, chains int, seed u
 			progress(float64(r+1) / float64(len(x)))
 		}
 	}
-	return logP, logZ, ctx.Err()
+	if m.given && size.Count > 0 {
+		size = runs.MeanSampleSize(boltzmann.ErrsLow, "chains a row", chains, ess, moved)
+	}
+	return logP, logZ, size.Negative(), ctx.Err()
 }
 
 // HiddenMeans returns, for each row, the probability that each hidden unit of a conditional or gated machine is on.
@@ -165,17 +179,17 @@ func (m *Model) HiddenMeans(rows dataset.Split) ([][]float64, error) {
 // Estimate returns the mean of log p over rows, as LogP computes it; samples is the number of chains of AIS. The
 // standard error covers the spread over rows. It also covers the error of log Z, except in conditional machines, where
 // each row has a separate log Z. For other machines, Estimate also returns log Z. If AIS estimates log Z, Estimate also
-// returns its effective sample size, as a fraction of the chains; below a tenth, log p is too high by more than the
-// standard error shows.
+// returns its effective sample size, as a fraction of the chains.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	logP, logZ, err := m.LogP(ctx, rows, samples, seed, progress)
+	logP, logZ, size, err := m.logP(ctx, rows, samples, seed, progress)
 	if err != nil {
 		return nil, err
 	}
 	mean, all := runs.EstimateOver(rows, logP), runs.Estimates{}
+	mean.SampleSize = size
 	if !m.given {
 		mean.SE = math.Hypot(mean.SE, float64(logZ.SE))
-		all[runs.LogZ.Key] = runs.Estimate{Value: float64(logZ.Value), SE: float64(logZ.SE)}
+		all[runs.LogZ.Key] = runs.Estimate{Value: float64(logZ.Value), SE: float64(logZ.SE), SampleSize: logZ.SampleSize()}
 	}
 	if !m.energy.exact() {
 		all[runs.ESS.Key] = runs.Estimate{Value: float64(logZ.ESS), SE: math.NaN()}
@@ -198,12 +212,17 @@ func (m *Model) CountSamples(n int) string {
 // LogPOfRows returns log p of each row of o.Rows in nats, as LogP computes it with o.Samples chains of AIS, by default
 // 100. It also says how: "exact", or "by AIS" with the number of chains, which makes log p too high in expectation.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	chains := cmp.Or(o.Samples, 100)
-	logP, logZ, err := m.LogP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
+	chains, along := cmp.Or(o.Samples, 100), *m
+	if o.Schedule != "" {
+		if err := along.schedule.UnmarshalText([]byte(o.Schedule)); err != nil {
+			return nil, "", err
+		}
+	}
+	logP, _, size, err := along.logP(ctx, o.Rows, chains, o.Seed, o.ProgressOf("annealing"))
 	if m.energy.exact() {
 		return logP, "exact", err
 	}
-	return logP, "by AIS, " + names.Count(chains, "chain") + logZ.Warning(), err
+	return logP, "by AIS, " + names.Count(chains, "chain") + runs.Clause(size.Detail()), err
 }
 
 // run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the known units

@@ -45,6 +45,6 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	z, err := m.bestLogZ(ctx, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
-	logP, what := boltzmann.LogPBy(energies, boltzmann.Exact, z)
+	logP, what := boltzmann.LogPBy(energies, runs.SampleSize{}, z)
 	return logP, what, err
 }

@@ -47,7 +47,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 		}
 		done(1)
 	})
-	return boltzmann.NewLogZ(logs, annealingSteps), ctx.Err()
+	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
 }
 
 // bestLogZ returns log Z. It is exact if the units are enumerable, and otherwise estimated by AIS with a
@@ -70,9 +70,9 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		return boltzmann.Evaluation{}, err
 	}
 	e := boltzmann.Evaluation{Binarization: set.Spec().Binarization, DrawSeed: m.seed}
-	return e.Of(set, rows, func(rows dataset.Split) ([]float64, boltzmann.Errs, error) {
+	return e.Of(set, rows, func(rows dataset.Split) ([]float64, runs.SampleSize, error) {
 		energies, err := m.FreeEnergy(ctx, rows)
-		return energies, boltzmann.Exact, err
+		return energies, runs.SampleSize{}, err
 	}, func() (boltzmann.LogZ, error) { return m.bestLogZ(ctx, chains, progress) })
 }
 
@@ -88,8 +88,8 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	z, err := m.bestLogZ(ctx, samples, progress)
 	f, logZ := runs.EstimateOver(rows, energies), float64(z.Value)
 	return runs.Estimates{
-		runs.LogP.Key:       {Value: -f.Value - logZ, SE: f.SE},
-		runs.LogZ.Key:       {Value: logZ, SE: float64(z.SE)},
+		runs.LogP.Key:       {Value: -f.Value - logZ, SE: f.SE, SampleSize: z.SampleSize().Negative()},
+		runs.LogZ.Key:       {Value: logZ, SE: float64(z.SE), SampleSize: z.SampleSize()},
 		runs.FreeEnergy.Key: f,
 	}, err
 }

@@ -41,11 +41,11 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	m = m.WithSeed(o.Seed)
-	energies, err := m.freeEnergies(ctx, o.Rows, cmp.Or(a.Samples, 100))
+	energies, size, err := m.freeEnergies(ctx, o.Rows, cmp.Or(a.Samples, 100))
 	if err != nil {
 		return nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
-	logP, what := boltzmann.LogPBy(energies, boltzmann.ErrsHigh, z)
+	logP, what := boltzmann.LogPBy(energies, size, z)
 	return logP, what, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -65,15 +65,15 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 // unnormalized returns an estimate of log p(v) + log Z for each row v, in nats, from a number of importance
 // samples of q(h|v). The mean of the importance weights is unbiased, so its logarithm is too low in
 // expectation.
-func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, error) {
+func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, runs.SampleSize, error) {
 	units := 0
 	for _, n := range m.units() {
 		units += n
 	}
 	if limit, whose := memory.Limit(); samples < 1 || 12*float64(samples)*float64(units) > float64(limit)/8 {
-		return nil, fmt.Errorf("%d importance samples per row: give at least 1, and no more than fit in the memory of %s, %.3g bytes", samples, whose, float64(limit))
+		return nil, runs.SampleSize{}, fmt.Errorf("%d importance samples per row: give at least 1, and no more than fit in the memory of %s, %.3g bytes", samples, whose, float64(limit))
 	}
-	estimates, errs := make([]float64, v.Rows), make([]error, v.Rows)
+	estimates, ess, moved, errs := make([]float64, v.Rows), make([]float64, v.Rows), make([]float64, v.Rows), make([]error, v.Rows)
 	work.Parts(v.Rows, 1, func(d, _ int) {
 		if ctx.Err() != nil {
 			return
@@ -91,21 +91,21 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 			return
 		}
 		floats.Add(logs, tops)
-		estimates[d] = floats.LogSumExp(logs) - math.Log(float64(samples))
+		estimates[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
-	return estimates, cmp.Or(errors.Join(errs...), ctx.Err())
+	return estimates, runs.MeanSampleSize(boltzmann.ErrsLow, "samples a row", samples, ess, moved), cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
 // freeEnergies returns an estimate of F(v) = −log p(v) − log Z of each row in nats, from a number of importance samples.
 // It is too high in expectation.
-func (m *Model) freeEnergies(ctx context.Context, rows dataset.Split, samples int) ([]float64, error) {
+func (m *Model) freeEnergies(ctx context.Context, rows dataset.Split, samples int) ([]float64, runs.SampleSize, error) {
 	v, err := m.observe(rows)
 	if err != nil {
-		return nil, err
+		return nil, runs.SampleSize{}, err
 	}
-	energies, err := m.unnormalized(ctx, v, samples)
+	energies, size, err := m.unnormalized(ctx, v, samples)
 	floats.Scale(-1, energies)
-	return energies, err
+	return energies, size.Negative(), err
 }
 
 // baseRows is the largest number of rows that determine the base-rate model for AIS of the prior.
@@ -135,9 +135,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		return boltzmann.Evaluation{}, err
 	}
 	e := boltzmann.Evaluation{Samples: cmp.Or(a.Samples, 100), Binarization: m.binarization, DrawSeed: m.seed}
-	return e.Of(set, rows, func(rows dataset.Split) ([]float64, boltzmann.Errs, error) {
-		energies, err := m.freeEnergies(ctx, rows, e.Samples)
-		return energies, boltzmann.ErrsHigh, err
+	return e.Of(set, rows, func(rows dataset.Split) ([]float64, runs.SampleSize, error) {
+		return m.freeEnergies(ctx, rows, e.Samples)
 	}, func() (boltzmann.LogZ, error) { return m.LogZ(ctx, set.Train(), a, progress) })
 }
 
@@ -146,13 +145,13 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 // log Z. Estimate refuses rows with another number of units than the model has.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
 	m = m.WithSeed(seed)
-	energies, err := m.freeEnergies(ctx, rows, samples)
+	energies, size, err := m.freeEnergies(ctx, rows, samples)
 	if err != nil {
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, boltzmann.Annealing{}, progress)
 	f := runs.EstimateOver(rows, energies)
-	return runs.Estimates{runs.LogP.Key: {Value: -f.Value - float64(z.Value), SE: f.SE}}, err
+	return runs.Estimates{runs.LogP.Key: {Value: -f.Value - float64(z.Value), SE: f.SE, SampleSize: size.Plus(z.SampleSize()).Negative()}}, err
 }
 
 // Means runs n chains of the prior for a number of sweeps, draws the layers below downwards from the last

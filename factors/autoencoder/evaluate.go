@@ -54,30 +54,36 @@ func (m *Model) checkRows(rows dataset.Split) error {
 	return runs.CheckUnits(m.shape.Units(), m.settings.Decoder != Normal, rows)
 }
 
-// evaluate estimates the likelihood of each row from samples of q(z|x), and counts the active latent
-// variables.
-func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (of []engine.Likelihood, used int, err error) {
+// evaluate estimates the likelihood of each row from samples of q(z|x), describes the samples, and counts the active
+// latent variables.
+func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (of []engine.Likelihood, size runs.SampleSize, used int, err error) {
 	if err := m.checkRows(rows); err != nil {
-		return nil, 0, err
+		return nil, size, 0, err
 	}
 	if samples < 1 {
-		return nil, 0, fmt.Errorf("%d samples per row: give at least 1", samples)
+		return nil, size, 0, fmt.Errorf("%d samples per row: give at least 1", samples)
 	}
 	of = make([]engine.Likelihood, rows.Rows)
+	ess, moved := make([]float64, rows.Rows), make([]float64, rows.Rows)
 	codes, done := kernels.NewMatrix(rows.Rows, m.settings.Code), work.Meter(progress, rows.Rows)
 	work.Parts(rows.Rows, max(1, samplesAPass/samples), func(first, last int) {
 		if ctx.Err() != nil {
 			return
 		}
 		encoder := m.encode(rows, first, last, seed, codes)
-		sums := make([]engine.WeightSum, last-first)
+		sums, halves := make([]engine.WeightSum, last-first), make([]engine.WeightSum, last-first)
 		for sample := 0; sample < samples && ctx.Err() == nil; sample += samplesAPass {
 			decoder := newStack(m.decoder, m.settings.Activation, (last-first)*min(samplesAPass, samples-sample), false)
 			at := place{key: philox.Key(seed), purpose: philox.Importance, datum: first, sample: sample}
-			m.weigh(decoder, encoder, at, func(datum, _ int, log float64) { sums[datum].Add(log) })
+			m.weigh(decoder, encoder, at, func(datum, _ int, log float64) {
+				if sums[datum].Add(log); sums[datum].Count == samples/2 {
+					halves[datum] = sums[datum]
+				}
+			})
 		}
 		for r, s := range sums {
 			of[first+r] = s.Likelihood()
+			ess[first+r], moved[first+r] = of[first+r].ESS, of[first+r].LogP-halves[r].Likelihood().LogP
 		}
 		done(last - first)
 	})
@@ -90,7 +96,7 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 			used++
 		}
 	}
-	return of, used, ctx.Err()
+	return of, runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, moved), used, ctx.Err()
 }
 
 // encode runs the encoder forward on rows first to last−1, and writes the expected values of their latent
@@ -112,7 +118,7 @@ func (m *Model) encode(rows dataset.Split, first, last int, seed uint64, codes k
 // samples. Estimate also counts the active latent variables. Rows are binarised as in training; Estimate
 // refuses rows whose number of units differs from the model's, and real numbers for a Bernoulli decoder.
 func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	of, used, err := m.evaluate(ctx, rows, samples, seed, progress)
+	of, size, used, err := m.evaluate(ctx, rows, samples, seed, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +131,11 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}
 	ess := estimate(of, func(l engine.Likelihood) float64 { return l.ESS })
 	ess.Value = min(1, ess.Value) // rounding may exceed 1
+	logP := estimate(of, func(l engine.Likelihood) float64 { return l.LogP })
+	logP.SampleSize, ess.SampleSize = size, size
+	ess.SampleSize.Of = ""
 	return runs.Estimates{
-		runs.LogP.Key: estimate(of, func(l engine.Likelihood) float64 { return l.LogP }),
+		runs.LogP.Key: logP,
 		bound.Key:     estimate(of, func(l engine.Likelihood) float64 { return l.Bound }),
 		runs.ESS.Key:  ess,
 		active.Key:    {Value: float64(used), SE: math.NaN()},
@@ -137,9 +146,9 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 // samples per row, or 1,000 if o.Samples is 0. It fails like Estimate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP []float64, what string, err error) {
 	samples := cmp.Or(o.Samples, 1000)
-	of, _, err := m.evaluate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
+	of, size, _, err := m.evaluate(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
 	for _, l := range of {
 		logP = append(logP, l.LogP)
 	}
-	return logP, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
+	return logP, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples) + runs.Clause(size.Detail()), err
 }

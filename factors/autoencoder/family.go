@@ -82,7 +82,7 @@ var family = runs.Family[Settings, *Model]{
 		return m.ascend(b, philox.Key(e.Seed), rate), nil
 	},
 	Validate: func(ctx context.Context, e Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
-		of, used, err := m.evaluate(ctx, rows, e.Settings.Samples, e.Seed, nil)
+		of, _, used, err := m.evaluate(ctx, rows, e.Settings.Samples, e.Seed, nil)
 		if err != nil {
 			return nil, err
 		}

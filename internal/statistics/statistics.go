@@ -1,7 +1,11 @@
 // Package statistics has numerical functions that several packages share.
 package statistics
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // MeanAndError returns the mean of n values and its standard error, which is NaN for one value.
 func MeanAndError(n int, value func(i int) float64) (mean, se float64) {
@@ -56,6 +60,21 @@ func PerStep(lengths []int, sums, shares []float64) (mean, se float64) {
 		return shares[i] * (sums[i] - mean*float64(lengths[i])) * float64(len(sums)) / steps
 	})
 	return mean, se
+}
+
+// LogMean returns the logarithm of the mean of weights, given their logarithms, and their effective sample size as a
+// fraction of their number. moved is the result less the result of the first half of the weights, or NaN for one weight.
+func LogMean(logs []float64) (mean, ess, moved float64) {
+	of := func(n int) float64 { return floats.LogSumExp(logs[:n]) - math.Log(float64(n)) }
+	mean, moved = of(len(logs)), math.NaN()
+	squares := 0.0
+	for _, l := range logs {
+		squares += math.Exp(2*(l-mean)) / float64(len(logs))
+	}
+	if half := len(logs) / 2; half > 0 {
+		moved = mean - of(half)
+	}
+	return mean, min(1, 1/squares), moved // rounding may exceed 1
 }
 
 // Finite reports whether x is finite.

@@ -34,3 +34,21 @@ func TestMistaken(t *testing.T) {
 		}
 	}
 }
+
+// Two weights of ten decide the mean, the effective number, and the difference from the first half.
+func TestLogMean(t *testing.T) {
+	logs := make([]float64, 10)
+	for i := range logs {
+		logs[i] = math.Inf(-1)
+	}
+	logs[8], logs[9] = 1000, 1000
+	if mean, ess, moved := LogMean(logs); math.Abs(mean-1000-math.Log(0.2)) > 1e-12 || math.Abs(ess-0.2) > 1e-12 || !math.IsInf(moved, 1) {
+		t.Errorf("mean %v, effective %v, moved %v", mean, ess, moved)
+	}
+	if mean, ess, moved := LogMean([]float64{-2, -2, -2}); mean != -2 || ess != 1 || moved != 0 {
+		t.Errorf("mean %v, effective %v, moved %v", mean, ess, moved)
+	}
+	if _, _, moved := LogMean([]float64{1}); !math.IsNaN(moved) {
+		t.Errorf("one weight has moved by %v", moved)
+	}
+}

@@ -62,7 +62,7 @@ func (w *work) measured(p another, rows, chains int) annealed {
 		w.Say("estimating log p of %s test rows: %v", thousands(test.Rows), run.Experiment())
 		logP, logZ, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
 		check(err)
-		of := annealed{annealedLogZ{float64(logZ.Value), float64(logZ.SE), fmt.Sprintf("AIS, %d chains, 1,000 steps%s", chains, logZ.Warning())}, logP}
+		of := annealed{annealedLogZ{float64(logZ.Value), float64(logZ.SE), fmt.Sprintf("AIS, %d chains, 1,000 steps%s", chains, runs.Clause(logZ.SampleSize().Negative().Detail()))}, logP}
 		if logZ.Errs == boltzmann.Exact {
 			of.By = "exact"
 		}

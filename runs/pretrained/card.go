@@ -9,11 +9,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -47,11 +50,39 @@ type Evaluation struct {
 	Value   float64 `json:"value"`
 	SE      float64 `json:"se"` // standard error over the rows
 	Text    string  `json:"text"`
+	// SampleSize describes the samples or chains. If they are few, texts omit the standard error.
+	SampleSize runs.SampleSize `json:"sample_size,omitzero"`
 }
 
-// String returns the measure, its value and its standard error.
+// String returns Short, and describes the evaluation.
 func (e Evaluation) String() string {
-	return fmt.Sprintf("%s %.3f ± %.3f (%d %s rows, %d samples)", e.Measure, runs.Float(e.Value), runs.Float(e.SE), e.Rows, e.Split, e.Samples)
+	return fmt.Sprintf("%s (%d %s rows, %d samples)", e.Short(3), e.Rows, e.Split, e.Samples)
+}
+
+// Short returns the measure and its value with the standard error, or as a bound, with some decimals.
+func (e Evaluation) Short(decimals int) string {
+	return e.Measure + " " + runs.Estimate{Value: e.Value, SE: e.SE, SampleSize: e.size()}.Text(decimals)
+}
+
+var essOfText = regexp.MustCompile(`ESS of q for p +([\d.]+)`)
+
+// size returns SampleSize. For a card of an older program, it reads the effective sample size of a Helmholtz machine
+// in the text.
+func (e Evaluation) size() runs.SampleSize {
+	ess := essOfText.FindStringSubmatch(e.Text)
+	if e.SampleSize.Count > 0 || ess == nil {
+		return e.SampleSize
+	}
+	percent, _ := strconv.ParseFloat(ess[1], 64)
+	return runs.SampleSize{Errs: runs.ErrsLow, Of: "samples a row", Count: e.Samples, Effective: runs.Float(percent / 100 * float64(e.Samples)), Moved: runs.Float(math.NaN())}
+}
+
+// Details returns Text. If it is of an older program and the effective samples are few, it adds which bound log p is.
+func (e Evaluation) Details() string {
+	if size := e.size(); e.SampleSize.Count == 0 && size.Few() {
+		return e.Text + "log p is " + size.String() + "; the standard errors above, over the rows, do not show this\n"
+	}
+	return e.Text
 }
 
 // evaluate evaluates a run's last checkpoint with the options in how.
@@ -78,17 +109,12 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(
 		return how, err
 	}
 	how.Rows, how.Text = rows.Rows, e.String()
-	row := map[string]float64{}
-	for i, c := range e.Table().Columns() {
-		if value, is := e.Table().Rows()[0][i].(float64); is && !math.IsNaN(value) {
-			row[c.Key] = value
-		}
-	}
 	for _, key := range []string{runs.LogP.Key, run.Experiment().Measures()[0].Key} {
-		value, is := row[key]
-		if se, estimated := row[key+runs.StandardErrorKey]; is && estimated {
-			how.Measure, how.Value, how.SE = key, value, se
-			return how, nil
+		for _, q := range e.Quantities() {
+			if q.Key == key && statistics.Finite(q.Value) && statistics.Finite(q.SE) {
+				how.Measure, how.Value, how.SE, how.SampleSize = key, q.Value, q.SE, q.SampleSize
+				return how, nil
+			}
 		}
 	}
 	return how, fmt.Errorf("the evaluation of %s estimates neither log p nor its objective with a standard error", runs.NounOf(run.Experiment()))

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -254,8 +255,18 @@ func (e evaluated) columns() []runs.Field[evaluated] {
 	})
 }
 
+// MarshalJSON writes null for standard errors and other values that the table omits.
 func (e evaluated) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(e.Evaluation)
+	for i, c := range e.Evaluation.Table().Columns() {
+		if e.Evaluation.Table().Rows()[0][i] != nil {
+			continue
+		}
+		path := regexp.MustCompile(`"` + strings.ReplaceAll(regexp.QuoteMeta(c.Key), `\.`, `":.*?"`) + `":([^,{}]+)`)
+		if at := path.FindSubmatchIndex(text); at != nil {
+			text = slices.Replace(text, at[2], at[3], []byte("null")...)
+		}
+	}
 	var b bytes.Buffer
 	for _, column := range e.columns() {
 		value, failure := json.Marshal(column.Cell(e))

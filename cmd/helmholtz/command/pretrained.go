@@ -48,7 +48,7 @@ func newPretrainedList() *cobra.Command {
 				if err != nil {
 					m.Dir, damaged = "damaged", errors.Join(damaged, err)
 				} else {
-					measured = fmt.Sprintf("%s %.2f ± %.2f", m.Evaluation.Measure, runs.Float(m.Evaluation.Value), runs.Float(m.Evaluation.SE))
+					measured = m.Evaluation.Short(2)
 				}
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", name, measured, m.Dir, m.About)
 			}
@@ -105,7 +105,7 @@ func printCard(c *cobra.Command, m pretrained.Machine) {
 	} {
 		fmt.Fprintf(w, "%-13s %s\n", line[0], line[1])
 	}
-	fmt.Fprintf(w, "\n%s", m.Evaluation.Text)
+	fmt.Fprintf(w, "\n%s", m.Evaluation.Details())
 	if !m.Published {
 		fmt.Fprintln(w, "\nThis machine is not in the catalogue of this program: its card is its maker's own statement.")
 	}
