@@ -28,7 +28,7 @@ type Bridged struct {
 	Rungs   int        `json:"rungs"`   // machines below the model
 	Samples int        `json:"samples"` // per machine
 	// Size describes the chains, with the effective number for the pair of neighbours to which the fewest contribute.
-	Size runs.SampleSize `json:"sample_size"`
+	Size runs.SampleSize `json:"-"`
 }
 
 // String returns log Z with its standard error, unless the effective chains are few, and describes the ladder.

@@ -180,6 +180,9 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 		seconds := time.Since(start).Seconds()
 		about := names.Count(o.Rows.Rows, o.Rows.Name+" row")
 		if drawn := count(samples); drawn != "" {
+			if o.Schedule != "" {
+				drawn += ", schedule " + o.Schedule
+			}
 			about = fmt.Sprintf("%s, %s, draws of seed %d", drawn, about, o.Seed)
 		} else {
 			samples = 0

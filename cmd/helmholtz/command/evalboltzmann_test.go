@@ -180,7 +180,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := evaluated{run, &estimate{}, boltzmann.Evaluation{RAISE: &boltzmann.Raised{}, Bridge: &boltzmann.Bridged{}, Drift: &boltzmann.Drift{}, Mass: &boltzmann.Mass{}, Classification: &boltzmann.Classification{}}}
+	e := evaluated{run, &estimate{}, boltzmann.Evaluation{SampleSizes: runs.SampleSizes{"log_p": {}}, RAISE: &boltzmann.Raised{}, Bridge: &boltzmann.Bridged{}, Drift: &boltzmann.Drift{}, Mass: &boltzmann.Mass{}, Classification: &boltzmann.Classification{}}}
 	text, err := json.Marshal(e)
 	if err != nil {
 		t.Fatal(err)

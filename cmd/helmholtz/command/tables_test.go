@@ -63,6 +63,9 @@ func TestTableOfAnEvaluation(t *testing.T) {
 			if _, isText := seed[key].(string); !isText {
 				_ = json.Unmarshal([]byte(cells[i][key]), &cell)
 			}
+			if cell == "" {
+				cell = nil // few samples are effective
+			}
 			if cell != seed[key] {
 				t.Errorf("%s of seed %d is %v, in the table %q", key, i+1, seed[key], cells[i][key])
 			}
