@@ -110,7 +110,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		{Column: runs.Column{Key: "seconds", Unit: "s", Kind: runs.Number, Decimals: 1}, Value: e.Seconds},
 		sizes.Finding(),
 	}
-	return sizes.Of(model), sizes.Of(energies), labels, rows
+	return sizes.Describe(model), sizes.Describe(energies), labels, rows
 }
 
 // String returns one line per estimate and a last line about the rows. The line of an estimate includes its standard

@@ -14,7 +14,7 @@ func (e Evaluation) findings() runs.Findings {
 	}
 	size, sizeStar := e.SampleSizes[runs.LogP.Key], e.SampleSizes[tildeStarMeasure.Key]
 	size.Of, sizeStar.Of = "", "" // the effective sample sizes need no description of it
-	return append(e.SampleSizes.Of(runs.Findings{
+	return append(e.SampleSizes.Describe(runs.Findings{
 		{Measure: runs.LogP, Value: e.LogP, SE: e.LogPSE, Text: "log p", Seeds: runs.LogP.Key},
 		{Measure: runs.Measure{Key: "baseline_log_p", Name: "baseline (factorised)", Unit: "nats"}, Value: e.BaselineLogP, SE: e.BaselineLogPSE, Text: "baseline (factorised)"},
 		{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Value: e.Diverged},

@@ -219,7 +219,7 @@ func findingsOf(of Estimates, measures []Measure) (all Findings) {
 		}
 	}
 	if len(by) > 0 {
-		return append(by.Of(all), by.Finding())
+		return append(by.Describe(all), by.Finding())
 	}
 	return all
 }

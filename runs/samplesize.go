@@ -96,7 +96,7 @@ func (s SampleSize) Detail() string {
 	if s.Count < leastEffective {
 		text = "only " + text
 	} else {
-		text = fmt.Sprintf("%.1f of %s effective", s.Effective, text)
+		text = fmt.Sprintf("%.1f of %s effective", math.Floor(10*float64(s.Effective))/10, text)
 	}
 	if moved := float64(s.Moved); !math.IsNaN(moved) {
 		direction := "less"
@@ -151,8 +151,8 @@ func MeanSampleSize(errs Errs, of string, count int, ess, moved []float64) Sampl
 // SampleSizes holds the sample sizes of estimates, by key of the measure.
 type SampleSizes map[string]SampleSize
 
-// Of returns findings with their sample sizes.
-func (by SampleSizes) Of(all Findings) Findings {
+// Describe returns findings with their sample sizes.
+func (by SampleSizes) Describe(all Findings) Findings {
 	for i, f := range all {
 		if of, is := by[f.Measure.Key]; is {
 			all[i].SampleSize = of

@@ -70,7 +70,8 @@ same is true of a belief network (the last of the directories layer-1, layer-2 â
 fine-tuned one), whose free energies are estimated from --samples importance samples per
 row (default 100).
 
-For a machine of another family, eval prints the measures that the family estimates.
+For a machine of another family, eval prints the measures that the family estimates. With
+fewer than 10 effective samples or chains, an estimate is called a bound and has no Â±.
 
 With --parts, an evaluation with many samples is stored in parts of a few rows each. If it
 is stopped (SIGTERM and SIGUSR1 stop it with exit code 75), repeat the command to resume
@@ -107,7 +108,7 @@ with one row per seed, whose columns have the keys of --json.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated")
 
 	var schedule boltzmann.AnnealingSchedule
-	f.TextVar(&schedule, "schedule", boltzmann.Published(), "for a Boltzmann machine, the `steps` of AIS: published, even:N or adaptive:N")
+	f.TextVar(&schedule, "schedule", boltzmann.Published(), "the `steps` of AIS: published, even:N (the default is even:1000 for a machine given by a free energy, even:200 for an RNN-RBM) or adaptive:N")
 	numberFlag(f, &o.Chains, "chains", 100, 2, "`M` chains of AIS")
 	numberFlag(f, &o.Raise, "raise", 0, 0, "also estimate log p of `N` rows by RAISE, along the same schedule")
 	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains per row of RAISE")
