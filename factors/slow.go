@@ -187,11 +187,8 @@ func (s *Slow) Features(rows [][]float64) [][]float64 {
 	return s.quadratic.of(monomials(s.linear.of(rows)))
 }
 
-// Deltas returns δ of each feature: its mean squared difference between neighbouring training rows.
-// A sine with a period of T rows has δ = 4 sin²(π/T).
-func (s *Slow) Deltas() []float64 { return slices.Clone(s.deltas) }
-
-// DeltasOf returns δ of each feature on other sequences. It computes the features with the means and scales
+// DeltasOf returns δ of each feature on other sequences: its mean squared difference between neighbouring rows. A sine with
+// a period of T rows has δ = 4 sin²(π/T). DeltasOf computes the features with the means and scales
 // of the training rows. It ignores sequences of fewer than two rows, and returns NaNs if there are no others.
 func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
 	sequences = slices.DeleteFunc(slices.Clone(sequences), func(rows [][]float64) bool { return len(rows) < 2 })

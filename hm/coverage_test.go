@@ -16,7 +16,7 @@ var study = flag.Bool("study", false, "measure the coverage of standard errors w
 func TestCoverageOfLogP(t *testing.T) {
 	seeds, counts, machines := 4, []int{9, 3000}, []int{4}
 	if *study {
-		seeds, counts, machines = 200, []int{1, 10, 100, 1000, 10000}, []int{4, 12}
+		seeds, counts, machines = 200, []int{1, 10, 100, 1000}, []int{4, 12}
 		fmt.Println("| hidden units | samples | no ± | ± 1 se covers | ± 2 se covers | ± 2 se would cover where there is no ± | estimate less exact |")
 	}
 	for _, hidden := range machines {
