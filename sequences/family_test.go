@@ -299,3 +299,28 @@ func TestMemoryOfGaussianParticles(t *testing.T) {
 		t.Errorf("%d particles of Gaussian units are accepted", particles)
 	}
 }
+
+// A schedule sets the temperatures of an RNN-RBM; one that needs pilot chains is refused with a remedy.
+func TestSchedulesOfRNNRBMs(t *testing.T) {
+	m, rows := tiny(3, enumerated+1, 2, false), bits(3, 1, 5, 2)
+	usual, err := m.LogP(t.Context(), rows, 20, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for schedule, same := range map[string]bool{"even:200": true, "even:2": false} {
+		along, err := m.Along(schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := along.(*RNNRBM).LogP(t.Context(), rows, 20, 1, nil)
+		logP, _, failure := m.LogPOfRows(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: 20, Seed: 1, Schedule: schedule})
+		if err != nil || failure != nil || slices.Equal(of.LogP, usual.LogP) != same || !slices.Equal(logP, of.LogP) {
+			t.Errorf("along %s log p is %v and %v (%v, %v), usually %v", schedule, of.LogP, logP, err, failure, usual.LogP)
+		}
+	}
+	for schedule, says := range map[string]string{"adaptive:1000": "use published or even:N", "even:0": "give between 1 and"} {
+		if _, err := m.Along(schedule); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("the error of %s is %v", schedule, err)
+		}
+	}
+}

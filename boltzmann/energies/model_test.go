@@ -222,3 +222,24 @@ func TestOptimisticEstimatesAreReported(t *testing.T) {
 		}
 	}
 }
+
+// A schedule sets the steps of AIS, which 1,000 even steps leave as they are.
+func TestSchedulesOfEnergies(t *testing.T) {
+	energy := newSpikeAndSlab(25, 16)
+	energy.Begin(nil, rand.New(rand.NewPCG(1, 1)))
+	m := &Model{shape: dataset.Shape{Height: 4, Width: 4}, energy: energy, free: all(16), schedule: usualSchedule}
+	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 16)}
+	for schedule, steps := range map[string]int{"even:20": 20, "adaptive:100": 100} {
+		along, err := m.Along(schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, z, err := along.(*Model).LogP(t.Context(), rows, 12, 1, nil)
+		if err != nil || z.Steps != steps || z.Schedule.String() != schedule {
+			t.Errorf("along %s log Z is %v (%v)", schedule, z, err)
+		}
+	}
+	if _, err := m.Along("even:0"); err == nil {
+		t.Error("an empty schedule is accepted")
+	}
+}

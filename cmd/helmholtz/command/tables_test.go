@@ -84,7 +84,7 @@ func TestTableOfAnEvaluation(t *testing.T) {
 
 func TestTableOfAComparison(t *testing.T) {
 	one, other := filepath.Join(fixtures, newest, "seeds"), filepath.Join(fixtures, newest, "nrws", "whole")
-	_, cells := records(t, succeed(t, "compare", one, other, "--samples", "5", "--format", "csv"), 2)
+	_, cells := records(t, succeed(t, "compare", one, other, "--samples", "100", "--format", "csv"), 2)
 	if cells[0]["directory"] != one || cells[0]["seeds"] != "2" || cells[0]["finished"] != "false" || cells[0]["evaluation.log_p_sd"] == "" ||
 		cells[0]["evaluation.log_p_se"] != "" || cells[1]["evaluation.log_p_se"] == "" || cells[1]["best_epoch"] == "" {
 		t.Errorf("the table has %v", cells)
