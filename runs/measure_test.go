@@ -55,7 +55,7 @@ func TestNumbersForPeopleAreShort(t *testing.T) {
 		Spread{huge, -huge}.line("log p", "nats", 3):                         "-1.235e+57 ± 1.235e+57 nats",
 		Spread{-84.91234, 0.25}.line("log p", "nats", 3):                     "   -84.912 ± 0.250 nats",
 		Spread{huge, math.NaN()}.Text(3):                                     "-1.235e+57",
-		Estimate{Value: huge, SE: -huge}.text():                                         "-1.235e+57 (± 1.235e+57)",
+		Estimate{Value: huge, SE: -huge}.text():                              "-1.235e+57 (± 1.235e+57)",
 		fmt.Sprintf("%+.3f, %8.1f, %v", Float(-huge), Float(2), Float(rate)): "+1.235e+57,      2.0, 0.0019999999999999996",
 		text.String():     "0.002  -1.235e+57  1.234567e+06",
 		markdown.String(): "| 0.002 | -1.235e+57 | 1.234567e+06 |",
