@@ -14,7 +14,7 @@ func TestLabels(t *testing.T) {
 	sheet := filepath.Join(t.TempDir(), "sheet.png")
 	for _, layer := range []string{"top", "lower", "hidden"} {
 		dir := filepath.Join(t.TempDir(), "run")
-		succeed(t, "train", "--dataset", "glyphs", "--subset", "200", "--labels", "50", "--label-layer", layer, "--classes", "10",
+		succeed(t, "train", "--dataset", "miniglyphs", "--subset", "200", "--labels", "50", "--label-layer", layer, "--classes", "10",
 			"--algorithm", "bihm", "--gamma", "0.5", "--label-weight", "2", "--layers", "8", "--epochs", "1", "--out", dir)
 		var e struct {
 			Classification struct {
