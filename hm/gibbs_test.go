@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // TestGibbsMovesFromPToPStar compares chains at their start with dreams, and their expected values
@@ -34,9 +33,9 @@ func TestGibbsMovesFromPToPStar(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := make([]float64, 4)
-		for s, weight := range exact.Bidirectional() {
+		for v, weight := range exact.Networks.Bidirectional() {
 			for j := range want {
-				want[j] += weight * generativeMean(exact, s, j)
+				want[j] += weight * exact.On(exact.Generative[j], v)
 			}
 		}
 		for j := range want {
@@ -47,18 +46,6 @@ func TestGibbsMovesFromPToPStar(t *testing.T) {
 			wantNear(t, fmt.Sprintf("the mean of unit %d", j), mean, want[j], 5*0.5/math.Sqrt(n))
 		}
 	})
-}
-
-// generativeMean returns p(xⱼ=1|h¹), from the ratio of the joint probabilities with unit j on and
-// off.
-func generativeMean(exact *oracle.Machine, s oracle.State, j int) float64 {
-	x := s[0]
-	defer func() { s[0] = x }()
-	s[0] = append([]bool{}, x...)
-	s[0][j] = true
-	on := exact.LogJoint(s)
-	s[0][j] = false
-	return 1 / (1 + math.Exp(exact.LogJoint(s)-on))
 }
 
 // TestInpaint checks that known units do not change, and that missing units average, over chains,
@@ -83,11 +70,11 @@ func TestInpaint(t *testing.T) {
 		if len(p.Images) != chains {
 			t.Fatalf("images of %d chains, want %d", len(p.Images), chains)
 		}
-		for r, x := range states(rows) {
+		for r, x := range exact.Rows(states(rows)) {
 			want := make([]float64, 4)
-			for s, weight := range exact.BidirectionalGiven(x, []bool{true, false, false, true}) {
+			for v, weight := range exact.BidirectionalGiven(x, []bool{true, false, false, true}) {
 				for j := range want {
-					want[j] += weight * generativeMean(exact, s, j)
+					want[j] += weight * exact.On(exact.Generative[j], v)
 				}
 			}
 			for j := range want {

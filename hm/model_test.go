@@ -93,9 +93,9 @@ func TestEvaluateEstimatesTheLikelihoods(t *testing.T) {
 			essStar += root / n
 			logPVar += (1/ratio - 1) / samples / n / n
 			starVar += 4 * (1/root - 1) / samples / n / n
-			for s := range exact.States(x) {
-				d := exact.LogJoint(s) - exact.LogRecognition(s) - exact.Bound(x)
-				boundVar += math.Exp(exact.LogRecognition(s)) * d * d / samples / n / n
+			for v, q := range exact.Networks.Wake(exact.Rows([][]bool{x}), oracle.Uniform) {
+				d := exact.LogJointOf(v) - exact.LogRecognitionOf(v) - exact.Bound(x)
+				boundVar += q * d * d / samples / n / n
 			}
 		}
 		wantNear(t, "log p", e.LogP, logP, 5*math.Sqrt(logPVar))

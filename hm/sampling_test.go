@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // marginals returns a model and its probabilities p(xⱼ = 1).
@@ -156,18 +157,10 @@ func TestReconstruct(t *testing.T) {
 		if diff := cmp.Diff([]float64{1, 0, 1, 1}, rows.Values[0]); diff != "" {
 			t.Errorf("the row (-data +sheet):\n%s", diff)
 		}
-		// p(xⱼ|h¹) follows from the ratio of the joint probabilities with unit j on and off.
 		want := make([]float64, 4)
-		for s := range exact.States(states(x)[0]) {
-			q := math.Exp(exact.LogRecognition(s))
+		for v, q := range exact.Networks.Wake(exact.Rows(states(x)[:1]), oracle.Uniform) {
 			for j := range want {
-				was := s[0][j]
-				s[0][j] = true
-				on := exact.LogJoint(s)
-				s[0][j] = false
-				off := exact.LogJoint(s)
-				s[0][j] = was
-				want[j] += q / (1 + math.Exp(off-on))
+				want[j] += q * exact.On(exact.Generative[j], v)
 			}
 		}
 		for j := range want {

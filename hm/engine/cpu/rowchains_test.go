@@ -107,10 +107,11 @@ func TestChainsWeighTheirSamples(t *testing.T) {
 					t.Errorf("sample %d has the weight %v, which is no number of quarters", r, weight)
 				}
 				sum += weight
-				state := oracle.State{nil, nil, nil}
+				state := oracle.Values{nil, nil, nil}
 				for i, units := range p.Architecture.Units {
+					off := float64(p.Architecture.Off(i))
 					for j := range units {
-						state[i] = append(state[i], g.Wake.States[i][r*units+j] == 1)
+						state[i] = append(state[i], off+(1-off)*float64(g.Wake.States[i][r*units+j]))
 					}
 				}
 				packed := append([]float32{1}, make([]float32, trainer.chains.width-1)...)
@@ -121,8 +122,8 @@ func TestChainsWeighTheirSamples(t *testing.T) {
 				if was := stopped[row*trainer.chains.width:][:trainer.chains.width]; k == 0 && was[0] == 1 && fmt.Sprint(was) != fmt.Sprint(packed) {
 					t.Errorf("step %d: the chain of row %d resumes at %v, but had stopped at %v", step, row, packed, was)
 				}
-				for k, x := range networks.Score(func(yield func(oracle.State, float64) bool) { yield(state, weight/2) }) {
-					want[k] += x
+				for k, x := range networks.ScoreOf(state) {
+					want[k] += weight / 2 * x
 				}
 			}
 			if math.Abs(sum-1) > 1e-12 {

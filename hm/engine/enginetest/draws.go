@@ -14,34 +14,34 @@ import (
 func distributionOfDraws(t *testing.T, e engine.Engine) {
 	draws := many(50_000)
 	test := func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newModel(t, e, p)
+		n, model := oracle.NewNetworks(p), newModel(t, e, p)
 		generated := must(model.Generate(t.Context(), draws, seed))(t)
-		wantFrequencies(t, "states of p", oracleStates(generated), m.Model())
+		wantFrequencies(t, "states of p", values(p.Architecture, generated), n.Model())
 		data := rowsOf(p.Architecture, 2)
 		inferred := must(model.Infer(t.Context(), data, draws, seed))(t)
-		states := oracleStates(inferred)
-		for r, x := range bits(data) {
+		states := values(p.Architecture, inferred)
+		for r, x := range visible(p.Architecture, data) {
 			wantFrequencies(t, fmt.Sprintf("hidden states of datum %d", r),
-				states[r*draws:(r+1)*draws], m.Wake([][]bool{x}, oracle.Uniform))
+				states[r*draws:(r+1)*draws], n.Wake([][]float64{x}, oracle.Uniform))
 		}
 	}
-	everyCoding(t, test, []int{3, 2, 2}, []int{4, 3, 2})
+	everyCoding(t, test, tiny, small)
 	categorical(t, test)
 }
 
 // wantFrequencies compares the frequency of each state with its probability. It pools states that
 // are too rare for a meaningful standard error.
-func wantFrequencies(t *testing.T, what string, states []oracle.State, measure oracle.Measure) {
+func wantFrequencies(t *testing.T, what string, states []oracle.Values, measure oracle.Distribution) {
 	t.Helper()
 	n := float64(len(states))
 	counts := map[string]float64{}
 	for _, s := range states {
-		counts[fmt.Sprint(s)] += 1 / n
+		counts[s.Key()] += 1 / n
 	}
 	rareGot, rareWant, seen := 0.0, 0.0, 0.0
 	var got, want, variance []float64
 	for s, probability := range measure {
-		frequency := counts[fmt.Sprint(s)]
+		frequency := counts[s.Key()]
 		seen += frequency
 		if probability*n < 30 {
 			rareGot += frequency
@@ -56,6 +56,58 @@ func wantFrequencies(t *testing.T, what string, states []oracle.State, measure o
 	}
 	got, want, variance = append(got, rareGot), append(want, rareWant), append(variance, rareWant*(1-rareWant)/n)
 	wantMean(t, what, got, want, variance)
+}
+
+// distributionOfMixtures tests that drawn units, standardised by their means and deviations given their parents,
+// have mean 0 and variance 1, and that units of different variables are uncorrelated, in p and in q.
+func distributionOfMixtures(t *testing.T, e engine.Engine) {
+	const draws = 10_000
+	gaussian := engine.Architecture{Units: small.units, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian, engine.Gaussian}, Convolutions: small.convolutions[2:]}
+	for _, a := range []engine.Architecture{gaussian, mixedGroups} {
+		p := mixture(a)
+		n, model := oracle.NewNetworks(p), newModel(t, e, p)
+		generated := must(model.Generate(t.Context(), draws, seed))(t)
+		inferred := must(model.Infer(t.Context(), rowsOf(a, 10), draws/10, seed))(t)
+		for _, c := range []struct {
+			what  string
+			draws engine.Draws
+			units []oracle.Unit
+		}{{"p", generated, n.Generative}, {"q", inferred, n.Recognition}} {
+			count := len(c.units)
+			got, want, variance := make([]float64, count*(count+1)), make([]float64, count*(count+1)), make([]float64, count*(count+1))
+			for _, v := range values(a, c.draws) {
+				z := []float64{1}
+				for _, u := range c.units {
+					mean, deviation, _ := n.Outputs(u, v)
+					if u.Kind != engine.Gaussian {
+						mean = n.On(u, v)
+						deviation = math.Sqrt(mean * (1 - mean))
+					}
+					state := v[u.Layer][u.Index]
+					if u.Kind == engine.Bernoulli {
+						state = (state - float64(a.Off(u.Layer))) / float64(1-a.Off(u.Layer))
+					}
+					z = append(z, (state-mean)/deviation)
+				}
+				for k, x := range z {
+					for l, y := range z[1:] {
+						if k > 0 && k-1 != l && c.units[k-1].SameVariable(c.units[l]) {
+							continue
+						}
+						got[k*count+l] += x * y / draws
+						variance[k*count+l] += x * y * x * y / draws / draws
+					}
+				}
+			}
+			for k := range count {
+				want[count+k*count+k] = 1
+			}
+			for k, mean := range got {
+				variance[k] -= mean * mean / draws
+			}
+			wantMean(t, "means and covariances of "+c.what, got, want, variance)
+		}
+	}
 }
 
 // means tests that the means of draws are the probabilities that units are on, or the means of

@@ -18,7 +18,7 @@ import (
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 20_000
 	test := func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newChains(t, e, p)
+		n, model := oracle.NewNetworks(p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 0, Candidates: 2, Inner: 1},
 			{Sweeps: 1, Candidates: 1, Inner: 1},
@@ -28,12 +28,12 @@ func gibbs(t *testing.T, e engine.Engine) {
 		} {
 			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
 				draws := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
-				twin := oracle.Gibbs{Machine: m, Candidates: g.Candidates, Inner: g.Inner}
-				wantFrequencies(t, "last states", oracleStates(draws), twin.After(m.Model(), g.Sweeps))
+				twin := oracle.Gibbs{Networks: n, Candidates: g.Candidates, Inner: g.Inner}
+				wantFrequencies(t, "last states", values(p.Architecture, draws), twin.After(n.Model(), g.Sweeps))
 			})
 		}
 	}
-	everyCoding(t, test, []int{3, 2}, []int{3, 2, 2}, []int{3, 1, 1, 2})
+	everyCoding(t, test, shape{units: []int{3, 2}}, tiny, shape{units: []int{3, 1, 1, 2}})
 	categorical(t, test)
 }
 
@@ -42,9 +42,9 @@ func gibbs(t *testing.T, e engine.Engine) {
 // total variation between their states and p*.
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 10_000
-	x, known := []bool{true, false, true}, []bool{true, false, false}
+	data, known := engine.Data{Rows: 1, Units: 3, Values: []uint8{255, 0, 255}}, []bool{true, false, false}
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newChains(t, e, p)
+		n, model := oracle.NewNetworks(p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 30, Candidates: 2, Inner: 1, Retain: true},
 			{Sweeps: 20, Candidates: 5, Inner: 2, Retain: true},
@@ -52,64 +52,51 @@ func stationary(t *testing.T, e engine.Engine) {
 		} {
 			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
 				draws := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
-				wantTotalVariation(t, "p*", draws, m.Bidirectional())
-				draws = must(model.Inpaint(t.Context(), row(x), known, chains, g, seed, nil))(t)
-				wantTotalVariation(t, "p* given the first unit", draws, m.BidirectionalGiven(x, known))
+				wantTotalVariation(t, "p*", values(p.Architecture, draws), n.Bidirectional())
+				draws = must(model.Inpaint(t.Context(), data, known, chains, g, seed, nil))(t)
+				wantTotalVariation(t, "p* given the first unit", values(p.Architecture, draws), n.BidirectionalGiven(visible(p.Architecture, data)[0], known))
 			})
 		}
-	}, []int{3, 2, 2})
+	}, tiny)
 }
 
 // wantTotalVariation compares the frequencies of n states with a distribution. For n independent
 // draws from it, the total variation is on average at most ½ Σ √(π(1−π)/n). Each draw changes it by
 // at most 1/n, so it exceeds its mean by z/(2√n) with a probability of at most e^(−z²/2).
-func wantTotalVariation(t *testing.T, what string, d engine.Draws, want oracle.Measure) {
+func wantTotalVariation(t *testing.T, what string, states []oracle.Values, want oracle.Distribution) {
 	t.Helper()
-	n, mean := float64(d.Rows), 0.0
+	n, mean := float64(len(states)), 0.0
 	for _, probability := range want {
 		mean += math.Sqrt(probability*(1-probability)/n) / 2
 	}
 	limit := mean + maxDeviation/(2*math.Sqrt(n))
-	samples := oracle.Samples{Dreams: oracleStates(d)}
-	distance := oracle.TotalVariation(oracle.DreamMeasure(samples), want)
+	distance := oracle.TotalVariation(oracle.Equal(states), want)
 	t.Logf("total variation from %s: %.4f, by chance at most %.4f", what, distance, limit)
 	if !(distance <= limit) {
 		t.Errorf("total variation from %s: %.4f, by chance at most %.4f", what, distance, limit)
 	}
 }
 
-func row(x []bool) engine.Data {
-	data := engine.Data{Rows: 1, Units: len(x)}
-	for _, on := range x {
-		value := uint8(0)
-		if on {
-			value = 255
-		}
-		data.Values = append(data.Values, value)
-	}
-	return data
-}
-
 // inpainting tests that inpainting chains start at h ~ q(h|x) and never change known units.
 func inpainting(t *testing.T, e engine.Engine) {
 	const chains = 10_000
 	test := func(t *testing.T, p *engine.Parameters, masks ...[]bool) {
-		m, model := exact(t, p), newChains(t, e, p)
+		n, model := oracle.NewNetworks(p), newChains(t, e, p)
 		data := rowsOf(p.Architecture, 3)
 		for _, known := range masks {
 			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
 			draws := must(model.Inpaint(t.Context(), data, known, chains, g, seed, nil))(t)
-			states := oracleStates(draws)
-			for r, x := range bits(data) {
-				twin := oracle.Gibbs{Machine: m, Candidates: g.Candidates, Inner: g.Inner, Known: known}
+			states := values(p.Architecture, draws)
+			for r, x := range visible(p.Architecture, data) {
+				twin := oracle.Gibbs{Networks: n, Candidates: g.Candidates, Inner: g.Inner, Known: known}
 				wantFrequencies(t, fmt.Sprintf("last states of row %d", r), states[r*chains:(r+1)*chains],
-					twin.After(m.Wake([][]bool{x}, oracle.Uniform), g.Sweeps))
+					twin.After(n.Wake([][]float64{x}, oracle.Uniform), g.Sweeps))
 			}
 		}
 	}
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		test(t, p, []bool{false, true, false}, []bool{true, true, false})
-	}, []int{3, 2, 2})
+	}, tiny)
 	categorical(t, func(t *testing.T, p *engine.Parameters) { test(t, p, []bool{false, true, true}) })
 }
 
@@ -204,11 +191,11 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 func descents(t *testing.T, e engine.Engine) {
 	const draws = 50_000
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		m, model := exact(t, p), newModel(t, e, p)
+		n, model := oracle.NewNetworks(p), newModel(t, e, p)
 		generated := must(model.Generate(t.Context(), draws, seed))(t)
 		for layer := 1; layer <= p.Architecture.Depth(); layer++ {
 			anew := must(model.Descend(t.Context(), draws, layer, seed))(t)
-			wantFrequencies(t, fmt.Sprintf("states from layer %d", layer), oracleStates(anew), m.Model())
+			wantFrequencies(t, fmt.Sprintf("states from layer %d", layer), values(p.Architecture, anew), n.Model())
 			for i := range anew.States {
 				if kept := slices.Equal(anew.States[i], generated.States[i]); kept != (i >= layer) {
 					t.Errorf("from layer %d: layer %d kept is %v", layer, i, kept)
@@ -216,18 +203,18 @@ func descents(t *testing.T, e engine.Engine) {
 			}
 			// Given the kept layers, the redrawn units are independent of the first draws. This is
 			// tested for x₀ and the most frequent state of the layer.
-			wantIndependent(t, generated, anew, layer)
+			wantIndependent(t, p.Architecture, generated, anew, layer)
 		}
-	}, []int{3, 2, 2}, []int{4, 3, 2})
+	}, tiny, small)
 }
 
 // wantIndependent tests, over the dreams with the most frequent state of a layer, that the first
 // visible unit is on in both draws as often as the product of its frequencies in each predicts.
-func wantIndependent(t *testing.T, a, b engine.Draws, layer int) {
+func wantIndependent(t *testing.T, of engine.Architecture, a, b engine.Draws, layer int) {
 	t.Helper()
 	groups := map[string][][2]float64{}
-	for r, s := range oracleStates(a) {
-		kept := fmt.Sprint(s[layer])
+	for r, s := range values(of, a) {
+		kept := s[layer : layer+1].Key()
 		units := len(a.States[0]) / a.Rows
 		groups[kept] = append(groups[kept], [2]float64{float64(a.States[0][r*units]), float64(b.States[0][r*units])})
 	}

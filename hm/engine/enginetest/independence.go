@@ -22,10 +22,10 @@ func wantIndependence(t *testing.T, e engine.Engine, job func(engine.Algorithm, 
 	a.BatchSize, a.Samples = 2, 2
 	p := machine(engine.ZeroOne, 3, 2, 2)
 	trainer := newTrainer(t, e, job(a, randomRows(2, 3)), engine.NewState(a, p))
-	var wake, dreams [][]oracle.State // per step
+	var wake, dreams [][]oracle.Values // per step
 	for range steps {
 		g := gradients(t, trainer)
-		wake, dreams = append(wake, oracleStates(g.Wake)), append(dreams, oracleStates(g.Dreams))
+		wake, dreams = append(wake, values(p.Architecture, g.Wake)), append(dreams, values(p.Architecture, g.Dreams))
 		step(t, trainer, 0)
 	}
 	var units []series
@@ -33,9 +33,9 @@ func wantIndependence(t *testing.T, e engine.Engine, job func(engine.Algorithm, 
 		for i := range 3 {
 			for j := range p.Architecture.Units[i] {
 				if i > 0 { // x is given
-					units = append(units, newSeries(draw, steps, func(s int) bool { return wake[s][draw][i][j] }))
+					units = append(units, newSeries(draw, steps, func(s int) bool { return wake[s][draw][i][j] > 0 }))
 				}
-				units = append(units, newSeries(4+draw, steps, func(s int) bool { return dreams[s][draw][i][j] }))
+				units = append(units, newSeries(4+draw, steps, func(s int) bool { return dreams[s][draw][i][j] > 0 }))
 			}
 		}
 	}

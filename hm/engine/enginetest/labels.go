@@ -97,15 +97,7 @@ func classification(t *testing.T, e engine.Engine) {
 		data.Rows, data.First = 4, 5
 		for _, count := range []int{1, 3, samples} {
 			logs := must(model.Classify(t.Context(), data, count, seed, nil))(t)
-			for r := range data.Rows {
-				var x []float64
-				for _, v := range data.Values[r*data.Units : (r+1)*data.Units] {
-					value := float64(p.Architecture.Coding.Off())
-					if v >= 128 {
-						value = 1
-					}
-					x = append(x, value)
-				}
+			for r, x := range visible(p.Architecture, data) {
 				sum := 0.0
 				for y, log := range logs[r*classes : (r+1)*classes] {
 					sum += math.Exp(log)
@@ -118,15 +110,6 @@ func classification(t *testing.T, e engine.Engine) {
 				}
 			}
 		}
-	})
-}
-
-// resumptionOfLabels tests that training with labels continues bit for bit from a copy of the
-// state, for each optimiser.
-func resumptionOfLabels(t *testing.T, e engine.Engine) {
-	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, data engine.Data) {
-		a.Optimizer, a.L2 = engine.Adam, 1e-3
-		wantResumption(t, e, job(a, data), engine.NewState(a, p), 1e-2, 5, 9)
 	})
 }
 

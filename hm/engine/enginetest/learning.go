@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // learning tests that each preset, with each optimiser, learns a distribution that independent
@@ -19,7 +20,7 @@ func learning(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.BatchSize, a.Samples, a.RefreshEvery = 4, 10, 10
-			before := exact(t, p).KL(bits(data))
+			before := oracle.NewNetworks(p).KL(visible(p.Architecture, data))
 			for optimizer, rate := range map[engine.Optimizer]float64{
 				engine.GradientDescent: 0.5, engine.Adam: 0.05, engine.Momentum: 0.05, engine.Nesterov: 0.05,
 			} {
@@ -31,13 +32,35 @@ func learning(t *testing.T, e engine.Engine) {
 				for range 800 {
 					step(t, trainer, rate)
 				}
-				after := exact(t, state(t, trainer).Parameters).KL(bits(data))
+				after := oracle.NewNetworks(state(t, trainer).Parameters).KL(visible(p.Architecture, data))
 				t.Logf("%v: KL from %.3f to %.3f nats", optimizer, before, after)
 				if !(after < before/2) {
 					t.Errorf("%v: KL is %.3f nats after training, %.3f before", optimizer, after, before)
 				}
 			}
-		}, []int{3, 2, 2})
+		}, tiny)
+	})
+}
+
+// learningOfMixtures tests, with each preset, that a Gaussian visible unit that does not depend on
+// its parent at first learns the mean and the standard deviation of the data.
+func learningOfMixtures(t *testing.T, e engine.Engine) {
+	data := engine.Data{Rows: 4, Units: 1, Values: []uint8{51, 102, 153, 204}} // mean 0.5, deviation 0.2236
+	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
+		a.BatchSize, a.RefreshEvery, a.Damping = 4, 10, 0.2
+		p := engine.NewParameters(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian}})
+		trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
+		for range 4000 {
+			step(t, trainer, 0.01)
+		}
+		n := oracle.NewNetworks(state(t, trainer).Parameters)
+		for _, h := range []float64{0, 1} {
+			mu, sigma, _ := n.Outputs(n.Generative[0], oracle.Values{{0}, {h}})
+			t.Logf("h = %v: %.3f ± %.3f", h, mu, sigma)
+			if !(math.Abs(mu-0.5) <= 0.1) || !(math.Abs(sigma-0.2236) <= 0.05) {
+				t.Errorf("p(x|h = %v) has mean %.3f and deviation %.3f, the data 0.5 and 0.224", h, mu, sigma)
+			}
+		}
 	})
 }
 

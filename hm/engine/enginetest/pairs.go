@@ -70,20 +70,15 @@ var axes = [][]value{
 		{"fewer S later", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 2, 3 }},
 	}, {
 		{"01", func(c *configuration) {
-			c.machine = func() *engine.Parameters { return machine(engine.ZeroOne, 4, 3, 2) }
+			c.machine = func() *engine.Parameters { return machine(engine.ZeroOne, small.units...) }
 		}},
 		{"pm1", func(c *configuration) {
-			c.machine = func() *engine.Parameters { return machine(engine.PlusMinusOne, 20, 12, 7, 5, 3) }
+			c.machine = func() *engine.Parameters { return machine(engine.PlusMinusOne, large.units...) }
 		}},
-		{"convolution", func(c *configuration) { c.machine = convolved(0, 20, 12, 7, 5, 3) }},
-		{"convolution of q", func(c *configuration) { c.machine = convolved(0, 4, 3, 2) }},
-		{"convolution of p", func(c *configuration) { c.machine = convolved(1, 4, 3, 2) }},
+		{"convolution", func(c *configuration) { c.machine = func() *engine.Parameters { return large.convolved(0) } }},
+		{"convolution of q", func(c *configuration) { c.machine = func() *engine.Parameters { return small.convolved(0) } }},
+		{"convolution of p", func(c *configuration) { c.machine = func() *engine.Parameters { return small.convolved(1) } }},
 	},
-}
-
-// convolved returns a function that makes machines of some layers with the k-th of their convolutions.
-func convolved(k int, units ...int) func() *engine.Parameters {
-	return func() *engine.Parameters { return convolutional(units, convolutions(units)[k]) }
 }
 
 // sensible reports whether an engine supports the values of a configuration and they can be
@@ -189,7 +184,7 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 				if want := len(j.Rows(s)) * now.Samples; g.Wake.Rows != want {
 					t.Fatalf("step %d has %d wake samples, want %d", s, g.Wake.Rows, want)
 				}
-				samples := oracleSamples(g, now.Samples)
+				samples := draws(n.Architecture, g, now.Samples)
 				if a.Metric != engine.Euclidean && s%2 == 0 {
 					blocks = metricBlocks(a, n, sourceOf(a, n, samples), n.WakeMeasure(samples, oracle.Uniform))
 				}
@@ -212,12 +207,12 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 	}
 }
 
-func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Samples, step int) []float64 {
+func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Draws, step int) []float64 {
 	gradient := n.GradientOn(samples, rule(a))
 	if !a.HasEntropy() {
 		return gradient
 	}
-	p, q := oracle.DreamMeasure(samples), n.WakeMeasure(samples, oracle.Uniform)
+	p, q := oracle.Equal(samples.Dreams), n.WakeMeasure(samples, oracle.Uniform)
 	size := n.Architecture.GenerativeSize()
 	exactP, exactQ := n.LocalEntropyGradient(n.Generative, p), n.LocalEntropyGradient(n.Recognition, q)
 	scoreP, scoreQ := n.Score(p), n.Score(q)

@@ -70,8 +70,8 @@ func refusals(t *testing.T, e engine.Engine) {
 		{"sampling", engine.GroupedUnits, model(grouped, generate)},
 		{"training", engine.TanhLayers, trainer(rws, deep, nil)},
 		{"sampling", engine.TanhLayers, model(deep, generate)},
-		{"training", engine.ConvolvedLayers, trainer(rws, convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[0]), nil)},
-		{"sampling", engine.ConvolvedLayers, model(convolutional([]int{4, 3, 2}, convolutions([]int{4, 3, 2})[1]), generate)},
+		{"training", engine.ConvolvedLayers, trainer(rws, small.convolved(0), nil)},
+		{"sampling", engine.ConvolvedLayers, model(small.convolved(1), generate)},
 		{"training at the top", engine.LabeledMachines, trainer(bihm, kinds(engine.Bernoulli, engine.Bernoulli, engine.Categorical), labels)},
 		{"training beside", engine.LabeledMachines, trainer(bihm, classifier, labels)},
 		{"classification", engine.LabeledMachines, model(classifier, func(m engine.Model) error {

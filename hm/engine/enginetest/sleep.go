@@ -34,7 +34,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			deviation, variance := make([]float64, size), make([]float64, size)
 			product, productVariance := make([]float64, size), make([]float64, size)
 			factor := rule(a).Sleep
-			exactFirst := exact(t, p).Dreamed(factor)
+			exactFirst := oracle.NewNetworks(p).Dreamed(factor)
 			for s := range uint64(seeds) {
 				j := job(a, randomRows(3, p.Architecture.Visible()))
 				j.Seed = s
@@ -51,8 +51,8 @@ func sleepWell(t *testing.T, e engine.Engine) {
 				for k := first; k < len(p.Flat); k++ {
 					moved[k] = (float64(two.Flat[k]) - float64(one.Flat[k])) / rate
 				}
-				measured(a, fisherBlocks(a, p, g), moved)
-				exactSecond := exact(t, one).Dreamed(factor)
+				measured(a, fisherBlocks(a, oracle.NewNetworks(p), g), moved)
+				exactSecond := oracle.NewNetworks(one).Dreamed(factor)
 				for k := range size {
 					d := moved[first+k] - exactSecond.Mean[first+k]
 					v := exactSecond.Variance[first+k] / float64(g.Dreams.Rows)
@@ -65,12 +65,12 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			}
 			wantMean(t, "deviations of the second sleep phase", deviation, make([]float64, size), variance)
 			wantMean(t, "products with deviations of the first phase", product, make([]float64, size), productVariance)
-		}, []int{4, 3, 2})
+		}, small)
 	})
 }
 
 func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, factor float64) []float64 {
-	score := oracle.NewNetworks(p).Score(oracle.DreamMeasure(oracleSamples(g, a.Samples)))
+	score := oracle.NewNetworks(p).Score(oracle.Equal(values(p.Architecture, g.Dreams)))
 	floats.Scale(factor, score)
 	return score
 }

@@ -54,23 +54,17 @@ func TestConvolutionIsADenseLayerOfTiedWeights(t *testing.T) {
 				chain.Set(own, k, 1)
 			}
 		}
-		got, err := New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := New(dense)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, want := NewNetworks(p), NewNetworks(dense)
 		for s := range want.Model() {
-			wantClose(t, "log p(x,h)", got.LogJoint(s), want.LogJoint(s), 1e-12)
-			wantClose(t, "log q(h|x)", got.LogRecognition(s), want.LogRecognition(s), 1e-12)
+			wantClose(t, "log p(x,h)", got.LogJointOf(s), want.LogJointOf(s), 1e-12)
+			wantClose(t, "log q(h|x)", got.LogRecognitionOf(s), want.LogRecognitionOf(s), 1e-12)
 			var score mat.VecDense
 			score.MulVec(chain, mat.NewVecDense(len(of), want.Score(Point(s))))
 			wantAllClose(t, "score", got.Score(Point(s)), score.RawVector().Data, 1e-12)
 		}
-		for x := range want.Visible() {
-			wantClose(t, "log p(x)", got.LogP(x), want.LogP(x), 1e-12)
+		for v := range want.states(0, 0) {
+			x := v[0]
+			wantClose(t, "log p(x)", got.Explain(x).LogP(), want.Explain(x).LogP(), 1e-12)
 		}
 		for name, pair := range map[string][2][]Block{
 			"F_p": {got.Fisher(got.Generative, got.Model()), want.Fisher(want.Generative, want.Model())},

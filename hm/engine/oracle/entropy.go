@@ -5,9 +5,9 @@ import "github.com/helmholtz-go/helmholtz/internal/statistics"
 // LocalEntropy returns the mean, under a measure, of the sum of the conditional entropies
 // H(unit|parents) of units, in nats. Under the distribution of the units themselves it is their
 // joint entropy (Várady 2025, 6.17, with the sign of an entropy).
-func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
+func (n *Networks) LocalEntropy(units []Unit, m Distribution) float64 {
 	sum := 0.0
-	for v, weight := range n.valuesIn(m) {
+	for v, weight := range m {
 		for _, u := range units {
 			_, _, a := n.Outputs(u, v)
 			on := statistics.Sigmoid(a)
@@ -20,9 +20,9 @@ func (n *Networks) LocalEntropy(units []Unit, m Measure) float64 {
 // LocalEntropyGradient returns the gradient of LocalEntropy with the measure held fixed: ∂H/∂a = −a
 // σ(a)(1−σ(a)) times [1; parents] for each unit. It neglects that the distribution of the parents
 // depends on the parameters too.
-func (n *Networks) LocalEntropyGradient(units []Unit, m Measure) []float64 {
+func (n *Networks) LocalEntropyGradient(units []Unit, m Distribution) []float64 {
 	gradient := make([]float64, len(n.Flat))
-	for v, weight := range n.valuesIn(m) {
+	for v, weight := range m {
 		for _, u := range units {
 			_, _, a := n.Outputs(u, v)
 			on := statistics.Sigmoid(a)

@@ -21,10 +21,10 @@ func estimators() map[string]Rule {
 
 // expectedBound returns the mean of log (1/S) Σ ω over all tuples of S samples of each row, and
 // over the rows, in nats.
-func (m *Machine) expectedBound(data [][]bool, samples int) float64 {
+func (m *Networks) expectedBound(data [][]float64, samples int) float64 {
 	sum := 0.0
 	for _, x := range data {
-		e := m.explain(x)
+		e := m.Explain(x)
 		for tuple := range tuples(len(e.states), samples) {
 			logω, logProbability := make([]float64, samples), 0.0
 			for s, i := range tuple {
@@ -39,10 +39,10 @@ func (m *Machine) expectedBound(data [][]bool, samples int) float64 {
 
 // thermodynamic returns the mean over rows of Σ (β_{i+1} − β_i) E_i[log ω], where E_i is the mean
 // under π_i ∝ p(x,h)^β q(h|x)^(1−β).
-func (m *Machine) thermodynamic(data [][]bool, partition []float64) float64 {
+func (m *Networks) thermodynamic(data [][]float64, partition []float64) float64 {
 	sum := 0.0
 	for _, x := range data {
-		e := m.explain(x)
+		e := m.Explain(x)
 		logω := floats.SubTo(make([]float64, len(e.states)), e.logP, e.logQ)
 		for i, width := range widths(partition) {
 			sum += width * floats.Dot(normalize(e.logTargets(Weighting(partition[i]))), logω)
@@ -55,8 +55,8 @@ func (m *Machine) thermodynamic(data [][]bool, partition []float64) float64 {
 // over all tuples must be the gradient of the bound with as many samples.
 func TestEstimatorsOfTheBoundAreUnbiased(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
-		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
-		data := [][]bool{{true, false, true}, {false, false, true}}
+		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
+		data := m.Rows([][]bool{{true, false, true}, {false, false, true}})
 		for _, name := range []string{"VIMCO", "VIMCO with arithmetic means", "OVIS, γ = 0"} {
 			for _, samples := range []int{2, 3} {
 				want := slope(m, 0, len(m.Flat), func() float64 { return m.expectedBound(data, samples) })
@@ -70,8 +70,8 @@ func TestEstimatorsOfTheBoundAreUnbiased(t *testing.T) {
 // and the q-wake gradient: the bias must fall by at least 30 % with every doubling of S.
 func TestBiasedEstimatorsTendToTheirLimits(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
-		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
-		data := [][]bool{{true, false, true}}
+		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
+		data := m.Rows([][]bool{{true, false, true}})
 		for name, limit := range map[string][]float64{
 			"TVO":         slope(m, 0, len(m.Flat), func() float64 { return m.thermodynamic(data, partition) }),
 			"OVIS, γ = 1": m.Limit(data, Rule{Weighting: Ratio, QWake: 1}),

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 
@@ -32,9 +31,7 @@ type Block struct {
 //	Recognition: Wake(data, Uniform)   (5.6), estimated by wake samples
 //
 // Given a measure of samples, Fisher returns the estimates themselves.
-func (n *Networks) Fisher(units []Unit, m Measure) []Block { return n.fisher(units, n.valuesIn(m)) }
-
-func (n *Networks) fisher(units []Unit, m iter.Seq2[Values, float64]) []Block {
+func (n *Networks) Fisher(units []Unit, m Distribution) []Block {
 	var all []Unit // a Gaussian unit counts as two units with a block each
 	for _, u := range units {
 		all = append(all, u)
@@ -98,10 +95,10 @@ func (n *Networks) addCategorical(block *mat.SymDense, u Unit, v Values, input [
 // parents were independent. The second factor is normalised even if the measure does not sum to 1.
 // Units that share a block share both factors, and the first is summed over them. Units must not be
 // categorical.
-func (n *Networks) Kronecker(units []Unit, m Measure) []Block {
+func (n *Networks) Kronecker(units []Unit, m Distribution) []Block {
 	blocks, index := newBlocks(units)
 	slopes, totals := make([]float64, len(blocks)), make([]float64, len(blocks))
-	for v, weight := range n.valuesIn(m) {
+	for v, weight := range m {
 		for _, u := range units {
 			on := n.On(u, v)
 			i := index[u.Start]

@@ -25,9 +25,9 @@ func full(blocks []Block, size int) *mat.SymDense {
 }
 
 // scoreCovariance returns E[∂ log p ∂ log pᵀ], every entry, without assuming blocks.
-func scoreCovariance(m *Machine, network []Unit, measure Measure) *mat.SymDense {
+func scoreCovariance(m *Networks, network []Unit, measure Distribution) *mat.SymDense {
 	f := mat.NewSymDense(len(m.Flat), nil)
-	for v, weight := range m.valuesIn(measure) {
+	for v, weight := range measure {
 		score := make([]float64, len(m.Flat))
 		m.addScore(score, network, v, 1)
 		f.SymRankOne(f, weight, mat.NewVecDense(len(score), score))
@@ -47,7 +47,7 @@ func wantSameMatrix(t *testing.T, what string, got, want mat.Matrix, tolerance f
 // Theorem 1: the covariance of the score under the model's own distribution is
 // block-diagonal, and its blocks are (5.2) and (5.6).
 func TestFisherMatrixIsTheCovarianceOfTheScore(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		size := len(m.Flat)
 		wantSameMatrix(t, "F_p", full(m.Fisher(m.Generative, m.Model()), size),
 			scoreCovariance(m, m.Generative, m.Model()), 1e-12)
@@ -60,10 +60,10 @@ func TestFisherMatrixIsTheCovarianceOfTheScore(t *testing.T) {
 // Under any measure the blocks must be minus the mean second derivative of the log-probability,
 // computed here by finite differences of the score; the derivatives between units vanish.
 func TestFisherMatrixIsMinusTheMeanHessian(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		const step = 1e-5
 		size := len(m.Flat)
-		for name, measure := range map[string]Measure{
+		for name, measure := range map[string]Distribution{
 			"p(x,h)": m.Model(), "p_D p(h|x)": m.Wake(data, Ratio), "p_D q(h|x)": m.Wake(data, Uniform),
 		} {
 			fixed := freeze(measure)
@@ -85,13 +85,13 @@ func TestFisherMatrixIsMinusTheMeanHessian(t *testing.T) {
 }
 
 // freeze fixes the probabilities of a measure while the parameters change.
-func freeze(m Measure) Measure {
-	var states []State
+func freeze(m Distribution) Distribution {
+	var states []Values
 	var weights []float64
 	for s, w := range m {
 		states, weights = append(states, s), append(weights, w)
 	}
-	return func(yield func(State, float64) bool) {
+	return func(yield func(Values, float64) bool) {
 		for i, s := range states {
 			if !yield(s, weights[i]) {
 				return
@@ -104,21 +104,22 @@ func freeze(m Measure) Measure {
 // samples per datum it lies within six standard errors of it, and for F_p far from the block under
 // the other measure.
 func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		if m.Architecture.Groups != nil {
 			return // slow; TestDrawsHaveTheirProbabilities covers draws of categorical units
 		}
 		const n = 20000
-		drawn := draw(m.Networks, data[:1], n, n, 8)
+		drawn := draw(m, data[:1], n, n, 8)
 		sources := []struct {
 			name     string
 			units    []Unit
-			estimate Measure
-			exact    Measure
+			estimate Distribution
+			exact    Distribution
 		}{
-			{"dreams", m.Generative, DreamMeasure(drawn), m.Model()},
+			{"dreams", m.Generative, Equal(drawn.Dreams), m.Model()},
 			{"wake samples weighted by p/q", m.Generative, m.WakeMeasure(drawn, Ratio), m.Wake(data[:1], Ratio)},
 			{"wake samples weighted by √(p/q)", m.Generative, m.WakeMeasure(drawn, SquareRoot), m.Wake(data[:1], SquareRoot)},
+			{"dreams with the weights of wake samples", m.Generative, scaled(m.LegacyMeasure(drawn, Ratio), n), m.Model()},
 			{"wake samples of equal weight", m.Recognition, m.WakeMeasure(drawn, Uniform), m.Wake(data[:1], Uniform)},
 		}
 		for _, source := range sources {
@@ -145,9 +146,16 @@ func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
 	})
 }
 
+// scaled multiplies the weights of a distribution.
+func scaled(d Distribution, by float64) Distribution {
+	return func(yield func(Values, float64) bool) {
+		d(func(v Values, weight float64) bool { return yield(v, by*weight) })
+	}
+}
+
 // entryVariances returns the variance of each entry of the blocks estimated from weighted samples,
 // Σ ω̃² (entry − mean)² (the delta method for self-normalised weights).
-func entryVariances(m *Machine, exact []Block, samples Measure) []*mat.Dense {
+func entryVariances(m *Networks, exact []Block, samples Distribution) []*mat.Dense {
 	variances := make([]*mat.Dense, len(exact))
 	for i, b := range exact {
 		variances[i] = mat.NewDense(b.Unit.Width, b.Unit.Width, nil)
@@ -164,7 +172,7 @@ func entryVariances(m *Machine, exact []Block, samples Measure) []*mat.Dense {
 }
 
 // unitsOf returns the units of the network that the blocks belong to.
-func unitsOf(m *Machine, blocks []Block) []Unit {
+func unitsOf(m *Networks, blocks []Block) []Unit {
 	if blocks[0].Unit.Start < m.Architecture.GenerativeSize() {
 		return m.Generative
 	}
@@ -173,7 +181,7 @@ func unitsOf(m *Machine, blocks []Block) []Unit {
 
 // The units of the prior have no parents: their block is the number σ'(b).
 func TestPriorBlocksAreTheDerivativeOfTheSigmoid(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		for _, b := range m.Fisher(m.Generative, m.Wake(data, Ratio)) {
 			if b.Unit.Layer == m.Architecture.Depth() {
 				on := statistics.Sigmoid(m.Flat[b.Unit.Start])
@@ -186,7 +194,7 @@ func TestPriorBlocksAreTheDerivativeOfTheSigmoid(t *testing.T) {
 // (αI + F) times the natural gradient must be (1+α) times the gradient, and strong damping must
 // give the gradient itself.
 func TestNaturalGradientSolvesTheDampedSystem(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		gradient := m.Limit(data, ReweightedWakeSleep)
 		units := slices.Concat(m.Generative, m.Recognition)
 		blocks := m.Fisher(units, m.Wake(data, Uniform))
@@ -220,8 +228,8 @@ func TestNaturalGradientSolvesTheDampedSystem(t *testing.T) {
 }
 
 func TestUndampedSingularBlocksAreAnError(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
-		one := draw(m.Networks, data[:1], 1, 0, 1)
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
+		one := draw(m, data[:1], 1, 0, 1)
 		if _, err := NaturalGradient(m.Fisher(m.Generative, m.WakeMeasure(one, Uniform)), m.Limit(data, WakeSleep), 0); err == nil {
 			t.Error("a block of rank one has an inverse")
 		}
@@ -231,11 +239,11 @@ func TestUndampedSingularBlocksAreAnError(t *testing.T) {
 // Factored blocks equal the blocks if the parents do not change the logit: for a machine without
 // weights, and for the prior of any machine.
 func TestKroneckerIsExactWhereParentsDoNotMatter(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		if m.Architecture.Groups != nil {
 			return // categorical units have no factored blocks
 		}
-		want := func(units []Unit, measure Measure) {
+		want := func(units []Unit, measure Distribution) {
 			t.Helper()
 			wantSameMatrix(t, "blocks", full(m.Kronecker(units, measure), len(m.Flat)), full(m.Fisher(units, measure), len(m.Flat)), 1e-12)
 		}

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -10,22 +9,22 @@ import (
 
 // Bidirectional returns p*(x,h) = √(p(x,h) q(x) q(h|x))/Z. Since q(x) is defined as p*(x) =
 // p̃*(x)/Z² (BiHM thesis 2016, 3.1–3.3), it equals √(p̃*(x) p(x,h) q(h|x))/Z².
-func (m *Machine) Bidirectional() Measure { return m.BidirectionalGiven(nil, nil) }
+func (n *Networks) Bidirectional() Distribution { return n.BidirectionalGiven(nil, nil) }
 
 // BidirectionalGiven returns p*(x,h) given the values of the known visible units in x. If known is
 // nil, no unit is known.
-func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
-	return func(yield func(State, float64) bool) {
-		var states []State
+func (n *Networks) BidirectionalGiven(x []float64, known []bool) Distribution {
+	return func(yield func(Values, float64) bool) {
+		var states []Values
 		var logs []float64
-		for v := range m.Visible() {
-			if !agree(v, x, known) {
+		for v := range n.states(0, 0) {
+			if !agree(v[0], x, known) {
 				continue
 			}
-			e, root := m.explain(v), m.LogPTildeStar(v)/2
-			for i, s := range e.states {
-				states = append(states, s)
-				logs = append(logs, root+(e.logP[i]+e.logQ[i])/2)
+			e := n.Explain(v[0])
+			states = append(states, e.states...)
+			for _, log := range e.logTargets(SquareRoot) {
+				logs = append(logs, e.LogPTildeStar()/2+log)
 			}
 		}
 		for i, probability := range normalize(logs) {
@@ -37,7 +36,7 @@ func (m *Machine) BidirectionalGiven(x, known []bool) Measure {
 }
 
 // agree reports whether the known units have the same values in two visible layers.
-func agree(x, y, known []bool) bool {
+func agree(x, y []float64, known []bool) bool {
 	for j, k := range known {
 		if k && x[j] != y[j] {
 			return false
@@ -49,7 +48,7 @@ func agree(x, y, known []bool) bool {
 // Gibbs is Algorithm 2 of BiHM thesis 2016 as a Markov chain. Its transition probabilities are
 // exact sums, including the randomness of importance resampling.
 type Gibbs struct {
-	*Machine
+	*Networks
 	Candidates int    // K, per layer
 	Inner      int    // samples h ~ q(h|x) for the estimate of √p̃*(x)
 	Known      []bool // visible units that keep their values; nil for none
@@ -57,16 +56,16 @@ type Gibbs struct {
 
 // After returns the distribution of a chain after some sweeps. Each sweep draws the odd layers,
 // then the even layers, then x.
-func (g Gibbs) After(start Measure, sweeps int) Measure {
-	var states []State
+func (g Gibbs) After(start Distribution, sweeps int) Distribution {
+	var states []Values
 	number := map[string]int{}
 	for s := range g.states(0, g.Architecture.Depth()) {
-		number[fmt.Sprint(s)] = len(states)
+		number[s.Key()] = len(states)
 		states = append(states, s)
 	}
 	distribution := make([]float64, len(states))
 	for s, probability := range start {
-		distribution[number[fmt.Sprint(s)]] += probability
+		distribution[number[s.Key()]] += probability
 	}
 	draws := make([]map[string][]choice, len(g.Architecture.Units)) // by the states that they depend on
 	for i := range draws {
@@ -85,13 +84,13 @@ func (g Gibbs) After(start Measure, sweeps int) Measure {
 				}
 				for _, c := range draws[layer][given] {
 					changed := s.with(layer, c.units)
-					next[number[fmt.Sprint(changed)]] += distribution[i] * c.probability
+					next[number[changed.Key()]] += distribution[i] * c.probability
 				}
 			}
 			distribution = next
 		}
 	}
-	return func(yield func(State, float64) bool) {
+	return func(yield func(Values, float64) bool) {
 		for i, s := range states {
 			if !yield(s, distribution[i]) {
 				return
@@ -111,8 +110,8 @@ func (g Gibbs) order() (layers []int) {
 }
 
 // given returns a key of the states that the draw of a layer depends on.
-func (g Gibbs) given(layer int, s State) string {
-	var on []any
+func (g Gibbs) given(layer int, s Values) string {
+	var on Values
 	if layer > 0 {
 		on = append(on, s[layer-1])
 	}
@@ -121,22 +120,22 @@ func (g Gibbs) given(layer int, s State) string {
 	}
 	for j, k := range g.Known {
 		if layer == 0 && k {
-			on = append(on, s[0][j])
+			on = append(on, s[0][j:j+1])
 		}
 	}
-	return fmt.Sprint(on...)
+	return on.Key()
 }
 
-// with returns a copy of s in which a layer is replaced.
-func (s State) with(layer int, units []bool) State {
-	changed := slices.Clone(s)
+// with returns a copy of v in which a layer is replaced.
+func (v Values) with(layer int, units []float64) Values {
+	changed := slices.Clone(v)
 	changed[layer] = units
 	return changed
 }
 
 // choice is a possible outcome of the draw of a layer.
 type choice struct {
-	units       []bool
+	units       []float64
 	probability float64
 }
 
@@ -149,23 +148,22 @@ type choice struct {
 // without q(hˡ⁺¹|hˡ) at the top: √(p(x,h) q(h|x)) up to factors without hˡ. The proposal is
 // ½p(hˡ|hˡ⁺¹) + ½q(hˡ|hˡ⁻¹). For x the target is √(p̃*(x) p(x|h¹) q(h¹|x)) and the proposal
 // p(x|h¹); √p̃*(x) is estimated without bias by the mean of √(p(x,h)/q(h|x)) over a few h ~ q(h|x).
-func (g Gibbs) choices(layer int, s State) (list []choice) {
+func (g Gibbs) choices(layer int, s Values) (list []choice) {
 	var proposal, weights []float64
-	add := func(units []bool, logProposal, logWeight float64) {
+	add := func(units []float64, logProposal, logWeight float64) {
 		list = append(list, choice{units: units})
 		proposal = append(proposal, math.Exp(logProposal))
 		weights = append(weights, math.Exp(logWeight))
 	}
 	for candidate := range g.states(layer, layer) {
-		changed := s.with(layer, candidate[layer])
-		v := g.valuesOf(changed)
+		v := s.with(layer, candidate[layer])
 		if layer > 0 {
 			up, down := g.logLayer(g.Generative, layer, v), g.logLayer(g.Recognition, layer, v)
 			logProposal := floats.LogSumExp([]float64{up, down}) - math.Ln2
-			add(changed[layer], logProposal, (g.LogJointOf(v)+g.LogRecognitionOf(v))/2-logProposal)
+			add(v[layer], logProposal, (g.LogJointOf(v)+g.LogRecognitionOf(v))/2-logProposal)
 			continue
 		}
-		if !agree(changed[0], s[0], g.Known) {
+		if !agree(v[0], s[0], g.Known) {
 			continue
 		}
 		logProposal := g.logLayer(g.Generative, 0, v)
@@ -175,12 +173,12 @@ func (g Gibbs) choices(layer int, s State) (list []choice) {
 			}
 		}
 		logWeight := (g.logLayer(g.Recognition, 1, v) - g.logLayer(g.Generative, 0, v)) / 2
-		e := g.explain(changed[0])
+		e := g.Explain(v[0])
 		for tuple := range tuples(len(e.states), g.Inner) {
 			logQ := pick(e.logQ, tuple)
 			roots := floats.SubTo(make([]float64, g.Inner), pick(e.logP, tuple), logQ)
 			floats.Scale(0.5, roots)
-			add(changed[0], logProposal+floats.Sum(logQ), logWeight+bound(roots))
+			add(v[0], logProposal+floats.Sum(logQ), logWeight+bound(roots))
 		}
 	}
 	for i, probability := range Resampled(proposal, weights, g.Candidates) {

@@ -10,15 +10,16 @@ import (
 
 // p* sums to one, and its marginal is p*(x).
 func TestBidirectionalHasItsMarginal(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		marginal, total := map[string]float64{}, 0.0
 		for s, probability := range m.Bidirectional() {
 			marginal[fmt.Sprint(s[0])] += probability
 			total += probability
 		}
 		wantClose(t, "Σ p*(x,h)", total, 1, 1e-12)
-		for x := range m.Visible() {
-			wantClose(t, "p*(x)", marginal[fmt.Sprint(x)], math.Exp(m.LogPStar(x)), 1e-12)
+		for v := range m.states(0, 0) {
+			x := v[0]
+			wantClose(t, "p*(x)", marginal[fmt.Sprint(x)], math.Exp(m.Explain(x).LogPTildeStar()-m.LogZ2()), 1e-12)
 		}
 	})
 }
@@ -26,11 +27,11 @@ func TestBidirectionalHasItsMarginal(t *testing.T) {
 // TestBidirectionalIsTheGeometricMean checks the square of the definition, p*(x,h)² = p(x,h) p*(x)
 // q(h|x)/Z².
 func TestBidirectionalIsTheGeometricMean(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, _ [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, _ [][]float64) {
 		logZ2 := m.LogZ2()
 		for s, probability := range m.Bidirectional() {
-			logPStar := m.LogPTildeStar(s[0]) - logZ2
-			want := (m.LogJoint(s) + logPStar + m.LogRecognition(s) - logZ2) / 2
+			logPStar := m.Explain(s[0]).LogPTildeStar() - logZ2
+			want := (m.LogJointOf(s) + logPStar + m.LogRecognitionOf(s) - logZ2) / 2
 			wantClose(t, "log p*(x,h)", math.Log(probability), want, 1e-12)
 		}
 	})
@@ -38,7 +39,7 @@ func TestBidirectionalIsTheGeometricMean(t *testing.T) {
 
 // Given some units, p* must be p* renormalised over the states that agree with them.
 func TestBidirectionalGiven(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		x, known := data[0], make([]bool, len(data[0]))
 		known[0], known[2] = true, true
 		joint, total := map[string]float64{}, 0.0
@@ -87,12 +88,12 @@ func TestResampledIsTheSumOverTuples(t *testing.T) {
 // estimate is unbiased.
 func TestGibbsTendsToBidirectional(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
-		m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 2}, Coding: coding}, 1)
-		x := []bool{true, false, true}
+		m := randomMachine(engine.Architecture{Units: []int{3, 2, 2}, Coding: coding}, 1)
+		x := m.Rows([][]bool{{true, false, true}})[0]
 		for _, known := range [][]bool{nil, {true, false, false}} {
 			previous := 0.0
 			for _, k := range []int{16, 64, 256} {
-				g := Gibbs{Machine: m, Candidates: k, Inner: 1, Known: known}
+				g := Gibbs{Networks: m, Candidates: k, Inner: 1, Known: known}
 				settled := g.After(m.BidirectionalGiven(x, known), 15)
 				distance := TotalVariation(settled, m.BidirectionalGiven(x, known))
 				t.Logf("%v, %d known, K = %d: total variation %.5f", coding, len(known), k, distance)
@@ -105,7 +106,7 @@ func TestGibbsTendsToBidirectional(t *testing.T) {
 	}
 }
 
-func total(m Measure) (sum float64) {
+func total(m Distribution) (sum float64) {
 	for _, probability := range m {
 		sum += probability
 	}

@@ -63,9 +63,9 @@ func (n *Networks) addScore(gradient []float64, network []Unit, v Values, scale 
 //
 // A score has mean zero under its own distribution, so the θ part under Model and the φ part under
 // Wake(data, Uniform) vanish.
-func (n *Networks) Score(m Measure) []float64 {
+func (n *Networks) Score(m Distribution) []float64 {
 	score := make([]float64, len(n.Flat))
-	for v, weight := range n.valuesIn(m) {
+	for v, weight := range m {
 		n.addScore(score, n.Generative, v, weight)
 		n.addScore(score, n.Recognition, v, weight)
 	}
@@ -74,7 +74,7 @@ func (n *Networks) Score(m Measure) []float64 {
 
 // GradientOn returns the direction in which a training step that has drawn these samples moves both
 // networks.
-func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
+func (n *Networks) GradientOn(samples Draws, r Rule) []float64 {
 	if r.Sleep != 0 && len(samples.Dreams) == 0 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
@@ -83,16 +83,16 @@ func (n *Networks) GradientOn(samples Samples, r Rule) []float64 {
 		logP, logQ := n.logs(datum)
 		floats.AddScaled(gradient, 1/float64(len(samples.Wake)), n.wakeGradient(r, n.scores(datum), logP, logQ))
 	}
-	for v, weight := range n.valuesIn(DreamMeasure(samples)) {
+	for v, weight := range Equal(samples.Dreams) {
 		n.addScore(gradient, n.Recognition, v, r.Sleep*weight)
 	}
 	return gradient
 }
 
 // scores returns the score of each state.
-func (n *Networks) scores(states []State) (all [][]float64) {
-	for _, s := range states {
-		all = append(all, n.ScoreOf(n.valuesOf(s)))
+func (n *Networks) scores(states []Values) (all [][]float64) {
+	for _, v := range states {
+		all = append(all, n.ScoreOf(v))
 	}
 	return all
 }
@@ -130,12 +130,12 @@ func (r Rule) weights(logP, logQ []float64) (p, q []float64) {
 
 // Limit returns the limit of GradientOn on this data as the numbers of samples and dreams grow. The
 // baseline does not change it. Rules with Weigh have other limits, which Limit does not compute.
-func (m *Machine) Limit(data [][]bool, r Rule) []float64 {
-	gradient, size := m.Score(m.Wake(data, r.Weighting)), m.Architecture.GenerativeSize()
+func (n *Networks) Limit(data [][]float64, r Rule) []float64 {
+	gradient, size := n.Score(n.Wake(data, r.Weighting)), n.Architecture.GenerativeSize()
 	if r.Reinforce != NotReinforce {
-		copy(gradient[size:], m.BoundScore(data)[size:])
+		copy(gradient[size:], n.BoundScore(data)[size:])
 	}
 	floats.Scale(r.QWake, gradient[size:])
-	floats.AddScaled(gradient[size:], r.Sleep, m.Score(m.Model())[size:])
+	floats.AddScaled(gradient[size:], r.Sleep, n.Score(n.Model())[size:])
 	return gradient
 }

@@ -103,24 +103,9 @@ func (n *Networks) Explanations(x []float64) (all []Values) {
 	if n.Architecture.TopLabels() {
 		last--
 	}
-	units := 0
-	for _, hidden := range n.Architecture.Units[1 : last+1] {
-		units += hidden
-	}
-	for number := range 1 << units {
-		v := Values{x}
-		for _, hidden := range n.Architecture.Units[1 : last+1] {
-			layer := make([]float64, hidden)
-			for j := range layer {
-				layer[j] = n.value(len(v), number&1 == 1)
-				number >>= 1
-			}
-			v = append(v, layer)
-		}
-		if last < n.Architecture.Depth() {
-			v = n.withLabel(append(v, nil), 0)
-		}
-		all = append(all, v)
+	for v := range n.states(1, last) {
+		v[0] = x
+		all = append(all, n.withLabel(v, 0))
 	}
 	return all
 }

@@ -117,11 +117,8 @@ func TestClassifierLeavesTheLikelihood(t *testing.T) {
 	for k := range p.Flat {
 		p.Flat[k] = float32(n.Flat[k])
 	}
-	m, err := New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := 2*n.LogA([]float64{1, 0, 1}), m.LogPTildeStar([]bool{true, false, true}); !(math.Abs(got-want) <= 1e-12) {
+	m := NewNetworks(p)
+	if got, want := 2*n.LogA([]float64{1, 0, 1}), m.Explain([]float64{1, 0, 1}).LogPTildeStar(); !(math.Abs(got-want) <= 1e-12) {
 		t.Errorf("2 log A is %v, log p̃* %v", got, want)
 	}
 }

@@ -1,8 +1,6 @@
 package oracle
 
 import (
-	"slices"
-
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -32,14 +30,7 @@ func layer(a engine.Architecture, i, parents int, start *int) []Unit {
 // rows returns units that each have a row of parameters, or two rows if they are Gaussian: first
 // the rows of μ of all units, then the rows of a.
 func rows(a engine.Architecture, i, parents, fanIn int, start *int) (list []Unit) {
-	variables := a.Variables(i)
-	switch {
-	case a.Kind(i) == engine.Gaussian:
-		variables = []engine.Group{{Units: a.Units[i], Real: true}}
-	case variables == nil:
-		variables = slices.Repeat([]engine.Group{{Units: 1}}, a.Units[i])
-	}
-	for _, variable := range variables {
+	for _, variable := range variables(a, i) {
 		first := len(list)
 		for k := range variable.Units {
 			u := Unit{

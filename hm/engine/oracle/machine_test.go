@@ -27,7 +27,7 @@ var categories = engine.Architecture{
 
 // everyMachine runs a test on random machines of one and two hidden layers, the last with a
 // convolution, in both codings, with five rows of data of which two are equal.
-func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]bool)) {
+func everyMachine(t *testing.T, test func(t *testing.T, m *Networks, data [][]float64)) {
 	for _, a := range []engine.Architecture{
 		{Units: []int{3, 2}}, {Units: []int{3, 2, 2}}, {Units: []int{4, 3, 2}},
 		{Units: []int{4, 2, 2}, Convolutions: []engine.Convolution{twoByTwo}}, categories,
@@ -37,9 +37,9 @@ func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]boo
 				continue // categorical units have one coding
 			}
 			t.Run(fmt.Sprintf("%v,%d/%v", a.Units, len(a.Convolutions), a.Coding), func(t *testing.T) {
-				m := randomMachine(t, a, 1)
+				m := randomMachine(a, 1)
 				rng := newRand(2)
-				var data [][]bool
+				var data [][]float64
 				for range 4 {
 					data = append(data, m.Dream(rng)[0])
 				}
@@ -49,14 +49,7 @@ func everyMachine(t *testing.T, test func(t *testing.T, m *Machine, data [][]boo
 	}
 }
 
-func randomMachine(t *testing.T, a engine.Architecture, seed uint64) *Machine {
-	t.Helper()
-	m, err := New(Random(a, seed))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
+func randomMachine(a engine.Architecture, seed uint64) *Networks { return NewNetworks(Random(a, seed)) }
 
 func newRand(seed uint64) *rand.Rand {
 	return rand.New(philox.NewStream(seed, philox.Synthesis, 0))
@@ -105,12 +98,13 @@ func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
 			}
 			return product
 		}
-		for s := range randomMachine(t, a, 7).states(0, 2) {
-			n := NewNetworks(p)
+		n := NewNetworks(p)
+		for v := range n.states(0, 2) {
+			s := Bits(v)
 			joint := layer(p.Generative[0], s[0], s[1]) * layer(p.Generative[1], s[1], s[2]) * layer(p.Generative[2], s[2], nil)
 			recognition := layer(p.Recognition[1], s[1], s[0]) * layer(p.Recognition[2], s[2], s[1])
-			wantClose(t, "log p(x,h)", n.LogJoint(s), math.Log(joint), 1e-12)
-			wantClose(t, "log q(h|x)", n.LogRecognition(s), math.Log(recognition), 1e-12)
+			wantClose(t, "log p(x,h)", n.LogJointOf(v), math.Log(joint), 1e-12)
+			wantClose(t, "log q(h|x)", n.LogRecognitionOf(v), math.Log(recognition), 1e-12)
 		}
 	}
 }
@@ -144,23 +138,24 @@ func TestProbabilitiesOfCategoricalVariables(t *testing.T) {
 		return product
 	}
 	n := NewNetworks(p)
-	for s := range randomMachine(t, categories, 7).states(0, 2) {
+	for v := range n.states(0, 2) {
+		s := Bits(v)
 		joint := layer(0, p.Generative[0], s[0], s[1]) * layer(1, p.Generative[1], s[1], s[2]) * layer(2, p.Generative[2], s[2], nil)
 		recognition := layer(1, p.Recognition[1], s[1], s[0]) * layer(2, p.Recognition[2], s[2], s[1])
-		wantClose(t, "log p(x,h)", n.LogJoint(s), math.Log(joint), 1e-12)
-		wantClose(t, "log q(h|x)", n.LogRecognition(s), math.Log(recognition), 1e-12)
+		wantClose(t, "log p(x,h)", n.LogJointOf(v), math.Log(joint), 1e-12)
+		wantClose(t, "log q(h|x)", n.LogRecognitionOf(v), math.Log(recognition), 1e-12)
 	}
 }
 
 func TestEveryMeasureSumsToOne(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
-		measures := map[string]Measure{
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
+		measures := map[string]Distribution{
 			"p(x,h)":          m.Model(),
 			"p_D(x) q(h|x)":   m.Wake(data, Uniform),
 			"p_D(x) π(h|x)":   m.Wake(data, SquareRoot),
 			"p_D(x) p(h|x)":   m.Wake(data, Ratio),
-			"weighted wake":   m.WakeMeasure(draw(m.Networks, data, 3, 4, 5), Ratio),
-			"equal dreams":    DreamMeasure(draw(m.Networks, data, 3, 4, 5)),
+			"weighted wake":   m.WakeMeasure(draw(m, data, 3, 4, 5), Ratio),
+			"equal dreams":    Equal(draw(m, data, 3, 4, 5).Dreams),
 			"q(h|x) of one x": recognitionOf(m, data[0]),
 		}
 		for name, measure := range measures {
@@ -174,21 +169,26 @@ func TestEveryMeasureSumsToOne(t *testing.T) {
 }
 
 // recognitionOf returns q(h|x) without normalisation.
-func recognitionOf(m *Machine, x []bool) Measure {
-	return func(yield func(State, float64) bool) {
-		for s := range m.States(x) {
-			if !yield(s, math.Exp(m.LogRecognition(s))) {
+func recognitionOf(m *Networks, x []float64) Distribution {
+	return func(yield func(Values, float64) bool) {
+		for _, s := range m.Explain(x).states {
+			if !yield(s, math.Exp(m.LogRecognitionOf(s))) {
 				return
 			}
 		}
 	}
 }
 
+// Point returns the distribution that is concentrated on a state.
+func Point(v Values) Distribution {
+	return func(yield func(Values, float64) bool) { yield(v, 1) }
+}
+
 // draw draws the samples of a training step.
-func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn Samples) {
+func draw(n *Networks, data [][]float64, samples, dreams int, seed uint64) (drawn Draws) {
 	rng := newRand(seed)
 	for _, x := range data {
-		var datum []State
+		var datum []Values
 		for range samples {
 			datum = append(datum, n.Recognize(x, rng))
 		}
@@ -202,17 +202,17 @@ func draw(n *Networks, data [][]bool, samples, dreams int, seed uint64) (drawn S
 
 // Frequencies of 40,000 draws must lie within five standard errors of the probabilities.
 func TestDrawsHaveTheirProbabilities(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		const n = 40000
-		drawn := draw(m.Networks, data[:1], n, n, 3)
-		compare := func(what string, states []State, exact Measure) {
+		drawn := draw(m, data[:1], n, n, 3)
+		compare := func(what string, states []Values, exact Distribution) {
 			count := make(map[string]float64)
 			for _, s := range states {
-				count[fmt.Sprint(s)]++
+				count[s.Key()]++
 			}
 			for s, p := range exact {
-				if !(math.Abs(count[fmt.Sprint(s)]/n-p) <= 5*math.Sqrt(p*(1-p)/n)) {
-					t.Errorf("%s: %v has frequency %g, probability %g", what, s, count[fmt.Sprint(s)]/n, p)
+				if !(math.Abs(count[s.Key()]/n-p) <= 5*math.Sqrt(p*(1-p)/n)) {
+					t.Errorf("%s: %v has frequency %g, probability %g", what, s, count[s.Key()]/n, p)
 				}
 			}
 		}
@@ -232,11 +232,47 @@ func TestMachinesTooLargeToEnumerateAreRefused(t *testing.T) {
 }
 
 func TestStatesOfAnotherShapePanic(t *testing.T) {
-	n := NewNetworks(engine.NewParameters(engine.Architecture{Units: []int{3, 2}}))
+	m, err := New(engine.NewParameters(engine.Architecture{Units: []int{3, 2}}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a state of 3-3 units is accepted by a machine of 3-2")
 		}
 	}()
-	n.LogJoint(State{make([]bool, 3), make([]bool, 3)})
+	m.LogJoint(State{make([]bool, 3), make([]bool, 3)})
+}
+
+// What a machine says in bits must be what its networks say in values.
+func TestMachinesAreViewsOfTheirNetworks(t *testing.T) {
+	everyMachine(t, func(t *testing.T, n *Networks, data [][]float64) {
+		m, bits := &Machine{n}, Bits(data)
+		rng, twin := newRand(5), newRand(5)
+		var samples Samples
+		var draws Draws
+		for b, x := range data {
+			samples.Wake, samples.Dreams = append(samples.Wake, []State{m.Recognize(bits[b], rng), m.Recognize(bits[b], rng)}), append(samples.Dreams, m.Dream(rng))
+			draws.Wake, draws.Dreams = append(draws.Wake, []Values{n.Recognize(x, twin), n.Recognize(x, twin)}), append(draws.Dreams, n.Dream(twin))
+		}
+		for what, c := range map[string]struct {
+			got  Measure
+			want Distribution
+		}{
+			"p": {m.Model(), n.Model()}, "wake": {m.Wake(bits, Ratio), n.Wake(data, Ratio)}, "p*": {m.Bidirectional(), n.Bidirectional()},
+			"samples": {m.WakeMeasure(samples, Ratio), n.WakeMeasure(draws, Ratio)}, "dreams": {DreamMeasure(samples), Equal(draws.Dreams)},
+		} {
+			wantClose(t, what, TotalVariation(m.valuesIn(c.got), c.want), 0, 1e-12)
+			wantAllClose(t, "score of "+what, m.Score(c.got), n.Score(c.want), 1e-12)
+			wantSameMatrix(t, "blocks of "+what, full(m.Fisher(m.Generative, c.got), len(m.Flat)), full(n.Fisher(m.Generative, c.want), len(m.Flat)), 1e-12)
+			wantClose(t, "entropy of "+what, m.LocalEntropy(m.Generative, c.got), n.LocalEntropy(m.Generative, c.want), 1e-12)
+			wantAllClose(t, "its gradient", m.LocalEntropyGradient(m.Generative, c.got), n.LocalEntropyGradient(m.Generative, c.want), 1e-12)
+		}
+		e := n.Explain(data[0])
+		wantAllClose(t, "likelihoods", []float64{m.LogP(bits[0]), m.Bound(bits[0]), m.LogPTildeStar(bits[0]), m.LogPStar(bits[0]) + m.LogZ2(), m.EffectiveSampleSize(bits[0], Ratio), m.KL(bits)},
+			[]float64{e.LogP(), e.Bound(), e.LogPTildeStar(), e.LogPTildeStar(), e.EffectiveSampleSize(Ratio), n.KL(data)}, 1e-12)
+		wantClose(t, "log p(x,h)", m.LogJoint(samples.Dreams[0]), n.LogJointOf(draws.Dreams[0]), 1e-12)
+		wantAllClose(t, "limit", m.Limit(bits, Bidirectional), n.Limit(data, Bidirectional), 1e-12)
+		wantAllClose(t, "mean", m.Expected(bits[:1], 2, 0, Bidirectional).Mean, n.Expected(data[:1], 2, 0, Bidirectional).Mean, 1e-12)
+	})
 }

@@ -1,23 +1,19 @@
 package oracle
 
 import (
-	"fmt"
 	"iter"
 	"math"
 )
 
-// Measure is a distribution over states: it yields states with their probabilities. Exact and
-// sampled measures use the same code for sums.
-type Measure = iter.Seq2[State, float64]
-
-// Point returns the distribution that is concentrated on a state.
-func Point(s State) Measure { return func(yield func(State, float64) bool) { yield(s, 1) } }
+// Distribution yields states with their probabilities. Exact and sampled distributions use the same code for
+// sums.
+type Distribution = iter.Seq2[Values, float64]
 
 // Model returns p(x,h), the distribution of dreams.
-func (m *Machine) Model() Measure {
-	return func(yield func(State, float64) bool) {
-		for s := range m.states(0, m.Architecture.Depth()) {
-			if !yield(s, math.Exp(m.LogJoint(s))) {
+func (n *Networks) Model() Distribution {
+	return func(yield func(Values, float64) bool) {
+		for v, logWeight := range n.states(0, n.Architecture.Depth()) {
+			if !yield(v, math.Exp(logWeight+n.LogJointOf(v))) {
 				return
 			}
 		}
@@ -26,13 +22,13 @@ func (m *Machine) Model() Measure {
 
 // Wake returns the limit of weighted wake samples of the rows of data as S → ∞: p_D(x) q(h|x) for
 // Uniform, p_D(x) p(h|x) for Ratio and p_D(x) π(h|x) for SquareRoot.
-func (m *Machine) Wake(data [][]bool, w Weighting) Measure {
-	return func(yield func(State, float64) bool) {
+func (n *Networks) Wake(data [][]float64, w Weighting) Distribution {
+	return func(yield func(Values, float64) bool) {
 		for _, x := range data {
-			e := m.explain(x)
+			e := n.Explain(x)
 			target := normalize(e.logTargets(w))
-			for i, s := range e.states {
-				if !yield(s, target[i]/float64(len(data))) {
+			for i, v := range e.states {
+				if !yield(v, target[i]/float64(len(data))) {
 					return
 				}
 			}
@@ -40,19 +36,19 @@ func (m *Machine) Wake(data [][]bool, w Weighting) Measure {
 	}
 }
 
-// Samples holds the draws of one training step.
-type Samples struct {
-	Wake   [][]State // B×S: Wake[b] holds the samples h ~ q(h|x) of datum b
-	Dreams []State   // x, h ~ p(x,h)
+// Draws holds the draws of one training step.
+type Draws struct {
+	Wake   [][]Values // B×S: Wake[b] holds the samples h ~ q(h|x) of datum b
+	Dreams []Values   // x, h ~ p(x,h)
 }
 
 // WakeMeasure assigns the self-normalised importance weights, divided by B, to the wake samples.
-func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
-	return func(yield func(State, float64) bool) {
+func (n *Networks) WakeMeasure(samples Draws, w Weighting) Distribution {
+	return func(yield func(Values, float64) bool) {
 		for _, datum := range samples.Wake {
 			weights := n.ImportanceWeights(datum, w)
-			for i, s := range datum {
-				if !yield(s, weights[i]/float64(len(samples.Wake))) {
+			for i, v := range datum {
+				if !yield(v, weights[i]/float64(len(samples.Wake))) {
 					return
 				}
 			}
@@ -62,8 +58,8 @@ func (n *Networks) WakeMeasure(samples Samples, w Weighting) Measure {
 
 // LegacyMeasure assigns the importance weights of the wake samples, divided by B·S, to the dreams,
 // one weight each. The measure sums to 1/S.
-func (n *Networks) LegacyMeasure(samples Samples, w Weighting) Measure {
-	return func(yield func(State, float64) bool) {
+func (n *Networks) LegacyMeasure(samples Draws, w Weighting) Distribution {
+	return func(yield func(Values, float64) bool) {
 		dreams := samples.Dreams
 		for _, datum := range samples.Wake {
 			for i, weight := range n.ImportanceWeights(datum, w) {
@@ -76,22 +72,11 @@ func (n *Networks) LegacyMeasure(samples Samples, w Weighting) Measure {
 	}
 }
 
-// DreamMeasure assigns equal weights to the dreams.
-func DreamMeasure(samples Samples) Measure {
-	return func(yield func(State, float64) bool) {
-		for _, s := range samples.Dreams {
-			if !yield(s, 1/float64(len(samples.Dreams))) {
-				return
-			}
-		}
-	}
-}
-
-// valuesIn yields the states of a measure as numbers.
-func (n *Networks) valuesIn(m Measure) iter.Seq2[Values, float64] {
-	return func(yield func(Values, float64) bool) {
-		for s, weight := range m {
-			if !yield(n.valuesOf(s), weight) {
+// Equal assigns equal weights to draws.
+func Equal[S any](draws []S) iter.Seq2[S, float64] {
+	return func(yield func(S, float64) bool) {
+		for _, s := range draws {
+			if !yield(s, 1/float64(len(draws))) {
 				return
 			}
 		}
@@ -99,13 +84,13 @@ func (n *Networks) valuesIn(m Measure) iter.Seq2[Values, float64] {
 }
 
 // TotalVariation returns half the sum of the absolute differences of two distributions.
-func TotalVariation(a, b Measure) float64 {
+func TotalVariation(a, b Distribution) float64 {
 	difference := map[string]float64{}
-	for s, probability := range a {
-		difference[fmt.Sprint(s)] += probability
+	for v, probability := range a {
+		difference[v.Key()] += probability
 	}
-	for s, probability := range b {
-		difference[fmt.Sprint(s)] -= probability
+	for v, probability := range b {
+		difference[v.Key()] -= probability
 	}
 	sum := 0.0
 	for _, d := range difference {

@@ -8,30 +8,13 @@
 package oracle
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
-
-// State is a configuration of all layers: State[i][j] reports whether unit j of layer hⁱ is on.
-// State[0] is x.
-type State [][]bool
-
-// Bits returns rows of values of binary units, such as pixels. Units are on where a value is at least ½.
-func Bits(rows [][]float64) [][]bool {
-	all := make([][]bool, len(rows))
-	for r, row := range rows {
-		for _, v := range row {
-			all[r] = append(all[r], v >= 0.5)
-		}
-	}
-	return all
-}
 
 // Unit is one unit of one network, with the location of its parameters.
 type Unit struct {
@@ -157,16 +140,9 @@ func addTanh(units []Unit, a engine.Architecture, start *int) {
 	}
 }
 
-// LogJoint returns log p(x,h).
-func (n *Networks) LogJoint(s State) float64 { return n.LogJointOf(n.valuesOf(s)) }
-
-// LogRecognition returns log q(h|x).
-func (n *Networks) LogRecognition(s State) float64 { return n.LogRecognitionOf(n.valuesOf(s)) }
-
 // logs returns log p(x,h) and log q(h|x) of each state.
-func (n *Networks) logs(states []State) (logP, logQ []float64) {
-	for _, s := range states {
-		v := n.valuesOf(s)
+func (n *Networks) logs(states []Values) (logP, logQ []float64) {
+	for _, v := range states {
 		logP, logQ = append(logP, n.LogJointOf(v)), append(logQ, n.LogRecognitionOf(v))
 	}
 	return logP, logQ
@@ -183,38 +159,15 @@ func (u Unit) ofVariable() (units []Unit) {
 	return units
 }
 
+// SameVariable reports whether two units belong to one variable.
+func (u Unit) SameVariable(other Unit) bool { return u.Layer == other.Layer && u.first == other.first }
+
 // value returns the number that a unit of a layer passes to the next layer.
 func (n *Networks) value(layer int, on bool) float64 {
 	if on {
 		return 1
 	}
 	return float64(n.Architecture.Off(layer))
-}
-
-// valuesOf returns a state as numbers. It panics if the state does not have the shape of the machine,
-// or if the machine has Gaussian units.
-func (n *Networks) valuesOf(s State) Values {
-	if slices.Contains(n.Architecture.Kinds, engine.Gaussian) {
-		panic(fmt.Sprintf("oracle: units of kinds %v are not binary: use Values", n.Architecture.Kinds))
-	}
-	if !slices.EqualFunc(s, n.Architecture.Units, func(layer []bool, units int) bool { return len(layer) == units }) {
-		panic(fmt.Sprintf("oracle: a state of %v units does not fit a machine of %v", shape(s), n.Architecture.Units))
-	}
-	v := make(Values, len(s))
-	for i, layer := range s {
-		v[i] = make([]float64, len(layer))
-		for j, on := range layer {
-			v[i][j] = n.value(i, on)
-		}
-	}
-	return v
-}
-
-func shape(s State) (units []int) {
-	for _, layer := range s {
-		units = append(units, len(layer))
-	}
-	return units
 }
 
 // logBernoulli returns the log-probability of the state of a unit that is on with probability σ(a),

@@ -47,12 +47,12 @@ func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) floa
 
 // BoundScore returns E_q[(log p(x,h) − log q(h|x)) ∂ log q(h|x)], which REINFORCE estimates without
 // bias. Its φ part is the gradient of the mean bound of the data.
-func (m *Machine) BoundScore(data [][]bool) []float64 {
-	score := make([]float64, len(m.Flat))
+func (n *Networks) BoundScore(data [][]float64) []float64 {
+	score := make([]float64, len(n.Flat))
 	for _, x := range data {
-		e := m.explain(x)
-		for i, s := range e.states {
-			m.addScore(score, m.Recognition, m.valuesOf(s), math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
+		e := n.Explain(x)
+		for i, v := range e.states {
+			n.addScore(score, n.Recognition, v, math.Exp(e.logQ[i])*(e.logP[i]-e.logQ[i])/float64(len(data)))
 		}
 	}
 	return score

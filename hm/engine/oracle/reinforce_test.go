@@ -19,7 +19,7 @@ func reinforcements() map[string]Rule {
 
 // The mean must be the gradient of the bound for every number of samples and every baseline.
 func TestReinforceIsUnbiased(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		theta := m.Architecture.GenerativeSize()
 		for name, r := range reinforcements() {
 			for samples := 1; samples <= 3; samples++ {
@@ -33,8 +33,8 @@ func TestReinforceIsUnbiased(t *testing.T) {
 
 // A single sample has no others from which to compute a baseline.
 func TestReinforceOfOneSampleHasNoBaseline(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
-		samples := draw(m.Networks, data[:2], 1, 0, 6)
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
+		samples := draw(m, data[:2], 1, 0, 6)
 		want := m.GradientOn(samples, reinforcements()["REINFORCE without baseline"])
 		for name, r := range reinforcements() {
 			wantAllClose(t, name, m.GradientOn(samples, r), want, 1e-12)
@@ -48,9 +48,9 @@ func TestReinforceOfOneSampleHasNoBaseline(t *testing.T) {
 func TestBaselinesLowerTheVariance(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		for seed := range uint64(4) {
-			m := randomMachine(t, engine.Architecture{Units: []int{4, 2, 1}, Coding: coding}, seed)
+			m := randomMachine(engine.Architecture{Units: []int{4, 2, 1}, Coding: coding}, seed)
 			variance := func(r Reinforce) float64 {
-				e := m.Expected([][]bool{{true, false, true, true}}, 4, 0, Rule{QWake: 1, Reinforce: r})
+				e := m.Expected(m.Rows([][]bool{{true, false, true, true}}), 4, 0, Rule{QWake: 1, Reinforce: r})
 				return floats.Sum(e.Variance[m.Architecture.GenerativeSize():])
 			}
 			without := variance(WithoutBaseline)

@@ -19,15 +19,14 @@ func Random(a engine.Architecture, seed uint64) *engine.Parameters {
 	return p
 }
 
-// Recognize draws a state h ~ q(h|x).
-func (n *Networks) Recognize(x []bool, rng *rand.Rand) State {
-	s := n.blank()
-	copy(s[0], x)
-	v := n.valuesOf(s)
+// Recognize draws h ~ q(h|x).
+func (n *Networks) Recognize(x []float64, rng *rand.Rand) Values {
+	v := n.blank()
+	v[0] = x
 	for _, u := range n.Recognition {
 		n.draw(u, v, rng)
 	}
-	return Bits(v)
+	return v
 }
 
 // draw draws a unit or, if u is its first unit, a categorical variable, given its parents.
@@ -46,20 +45,11 @@ func (n *Networks) draw(u Unit, v Values, rng *rand.Rand) {
 	}
 }
 
-// Dream draws a state x, h ~ p(x,h), from the prior downward.
-func (n *Networks) Dream(rng *rand.Rand) State {
-	v := n.valuesOf(n.blank())
+// Dream draws x, h ~ p(x,h), from the prior downward.
+func (n *Networks) Dream(rng *rand.Rand) Values {
+	v := n.blank()
 	for _, u := range slices.Backward(n.Generative) {
 		n.draw(u, v, rng)
 	}
-	return Bits(v)
-}
-
-// blank returns the state in which all units are off.
-func (n *Networks) blank() State {
-	s := make(State, len(n.Architecture.Units))
-	for i, units := range n.Architecture.Units {
-		s[i] = make([]bool, units)
-	}
-	return s
+	return v
 }

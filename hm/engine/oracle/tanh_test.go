@@ -11,7 +11,7 @@ import (
 // layers of the parameters, scores must be finite differences, and each block must be the covariance
 // of its part of the score.
 func TestTanhLayers(t *testing.T) {
-	m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 2}, Tanh: []int{2, 3}, Coding: engine.PlusMinusOne}, 4)
+	m := randomMachine(engine.Architecture{Units: []int{3, 2, 2}, Tanh: []int{2, 3}, Coding: engine.PlusMinusOne}, 4)
 	p, size := engine.NewParameters(m.Architecture), m.Architecture.GenerativeSize()
 	for k, w := range m.Flat {
 		p.Flat[k] = float32(w)
@@ -30,14 +30,14 @@ func TestTanhLayers(t *testing.T) {
 	total := 0.0
 	for s, probability := range m.Model() {
 		total += probability
-		u, v := m.Recognition[2], m.valuesOf(s)
+		u, v := m.Recognition[2], s
 		z := product(p.Tanh[1][engine.Recognition][2], product(p.Tanh[0][engine.Recognition][2], u.parentsOf(v), math.Tanh), math.Tanh)
 		_, _, a := m.Outputs(u, v)
 		wantClose(t, "logit", a, product(p.Recognition[2], z, same)[0], 1e-12)
 
 		score := m.ScoreOf(v)
-		wantAllClose(t, "∂ log p", score[:size], slope(m, 0, size, func() float64 { return m.LogJoint(s) }), 1e-8)
-		wantAllClose(t, "∂ log q", score[size:], slope(m, size, len(m.Flat), func() float64 { return m.LogRecognition(s) }), 1e-8)
+		wantAllClose(t, "∂ log p", score[:size], slope(m, 0, size, func() float64 { return m.LogJointOf(s) }), 1e-8)
+		wantAllClose(t, "∂ log q", score[size:], slope(m, size, len(m.Flat), func() float64 { return m.LogRecognitionOf(s) }), 1e-8)
 	}
 	wantClose(t, "Σ p(x,h)", total, 1, 1e-12)
 	covariance := scoreCovariance(m, m.Generative, m.Model())

@@ -22,17 +22,17 @@ type Estimate struct {
 // each row of data, and `dreams` dreams. Self-normalised weights make the mean differ from Limit,
 // so Expected sums over all tuples of wake samples. It panics if there are more than 2²⁴ tuples, or
 // if a rule with a sleep phase has no dreams.
-func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate {
+func (n *Networks) Expected(data [][]float64, samples, dreams int, r Rule) Estimate {
 	if r.Sleep != 0 && dreams < 1 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
-	total := Estimate{make([]float64, len(m.Flat)), make([]float64, len(m.Flat))}
+	total := Estimate{make([]float64, len(n.Flat)), make([]float64, len(n.Flat))}
 	b := float64(len(data))
 	for _, x := range data {
-		total.add(moments(m.wakeOutcomes(x, samples, r)), 1/b, 1/(b*b))
+		total.add(moments(n.wakeOutcomes(x, samples, r)), 1/b, 1/(b*b))
 	}
 	if r.Sleep != 0 {
-		total.add(moments(m.sleepOutcomes(r)), 1, 1/float64(dreams))
+		total.add(moments(n.sleepOutcomes(r)), 1, 1/float64(dreams))
 	}
 	return total
 }
@@ -61,13 +61,13 @@ func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 
 // wakeOutcomes yields the gradient of the wake and q-wake phases of one datum
 // for every tuple of S samples.
-func (m *Machine) wakeOutcomes(x []bool, samples int, r Rule) iter.Seq2[[]float64, float64] {
-	e := m.explain(x)
-	scores := m.scores(e.states)
+func (n *Networks) wakeOutcomes(x []float64, samples int, r Rule) iter.Seq2[[]float64, float64] {
+	e := n.Explain(x)
+	scores := n.scores(e.states)
 	return func(yield func([]float64, float64) bool) {
 		for tuple := range tuples(len(e.states), samples) {
 			logP, logQ := pick(e.logP, tuple), pick(e.logQ, tuple)
-			if !yield(m.wakeGradient(r, pick(scores, tuple), logP, logQ), math.Exp(floats.Sum(logQ))) {
+			if !yield(n.wakeGradient(r, pick(scores, tuple), logP, logQ), math.Exp(floats.Sum(logQ))) {
 				return
 			}
 		}
@@ -85,16 +85,16 @@ func pick[T any](list []T, tuple []int) []T {
 
 // Dreamed returns the mean and variance of factor·∂ log q(h|x) over one dream, which is the
 // gradient of a sleep phase (2.31).
-func (m *Machine) Dreamed(factor float64) Estimate {
-	return moments(m.sleepOutcomes(Rule{Sleep: factor}))
+func (n *Networks) Dreamed(factor float64) Estimate {
+	return moments(n.sleepOutcomes(Rule{Sleep: factor}))
 }
 
 // sleepOutcomes yields the gradient of the sleep phase for every dream.
-func (m *Machine) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
+func (n *Networks) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
 	return func(yield func([]float64, float64) bool) {
-		for v, probability := range m.valuesIn(m.Model()) {
-			gradient := make([]float64, len(m.Flat))
-			m.addScore(gradient, m.Recognition, v, r.Sleep)
+		for v, probability := range n.Model() {
+			gradient := make([]float64, len(n.Flat))
+			n.addScore(gradient, n.Recognition, v, r.Sleep)
 			if !yield(gradient, probability) {
 				return
 			}

@@ -13,8 +13,8 @@ import (
 // Expected is by definition the mean and variance of GradientOn over all possible draws of a step:
 // here one datum, two samples and one dream.
 func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
-	m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 1}, Coding: engine.PlusMinusOne}, 1)
-	x := []bool{true, false, true}
+	m := randomMachine(engine.Architecture{Units: []int{3, 2, 1}, Coding: engine.PlusMinusOne}, 1)
+	x := m.Rows([][]bool{{true, false, true}})[0]
 	all := rules()
 	maps.Copy(all, reinforcements())
 	maps.Copy(all, estimators())
@@ -23,7 +23,7 @@ func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 			for first, p1 := range recognitionOf(m, x) {
 				for second, p2 := range recognitionOf(m, x) {
 					for dream, p3 := range m.Model() {
-						drawn := Samples{Wake: [][]State{{first, second}}, Dreams: []State{dream}}
+						drawn := Draws{Wake: [][]Values{{first, second}}, Dreams: []Values{dream}}
 						if !yield(m.GradientOn(drawn, r), p1*p2*p3) {
 							return
 						}
@@ -31,7 +31,7 @@ func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 				}
 			}
 		}
-		want, got := moments(outcomes), m.Expected([][]bool{x}, 2, 1, r)
+		want, got := moments(outcomes), m.Expected([][]float64{x}, 2, 1, r)
 		wantAllClose(t, name+" mean", got.Mean, want.Mean, 1e-12)
 		wantAllClose(t, name+" variance", got.Variance, want.Variance, 1e-12)
 	}
@@ -40,7 +40,7 @@ func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 // Means over 4,000 steps on several data must lie within five standard errors, and their variances
 // within 20 %.
 func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		if m.Architecture.Groups != nil {
 			return // slow; TestDrawsHaveTheirProbabilities covers draws of categorical units
 		}
@@ -49,7 +49,7 @@ func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 		drawn := moments(func(yield func([]float64, float64) bool) {
 			for step := range uint64(steps) {
 				// moments iterates twice, and sees the same draws both times
-				if !yield(m.GradientOn(draw(m.Networks, data[:2], 2, 3, step), ReweightedWakeSleep), 1.0/steps) {
+				if !yield(m.GradientOn(draw(m, data[:2], 2, 3, step), ReweightedWakeSleep), 1.0/steps) {
 					return
 				}
 			}
@@ -67,8 +67,8 @@ func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 // can be enumerated up to S = 7 in seconds.
 func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
-		m := randomMachine(t, engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
-		data := [][]bool{{true, false, true}, {false, false, true}}
+		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
+		data := m.Rows([][]bool{{true, false, true}, {false, false, true}})
 		for name, r := range rules() {
 			if r.Weighting == Uniform {
 				continue // unbiased, see below
@@ -83,7 +83,7 @@ func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 }
 
 func TestSelfNormalizedGradientsComeNearerWithEverySample(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		for name, r := range rules() {
 			limit := m.Limit(data[:1], r)
 			var bias [4]float64
@@ -102,7 +102,7 @@ func TestSelfNormalizedGradientsComeNearerWithEverySample(t *testing.T) {
 // A single sample has weight one for any ω: the wake phase is the one of wake-sleep (Várady 2025,
 // after 2.29), and the q-wake phase is the score of q, of mean zero.
 func TestOneSampleIsWakeSleep(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		theta := m.Architecture.GenerativeSize()
 		zero := make([]float64, len(m.Flat)-theta)
 		for name, r := range rules() {
@@ -119,7 +119,7 @@ func TestOneSampleIsWakeSleep(t *testing.T) {
 
 // The baseline 1/S subtracts the mean score of q, which has mean zero at every S.
 func TestBaselineDoesNotChangeTheMean(t *testing.T) {
-	everyMachine(t, func(t *testing.T, m *Machine, data [][]bool) {
+	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		for samples := 1; samples <= 3; samples++ {
 			for _, with := range []Rule{ReweightedWakeSleep, Bidirectional} {
 				without := with
@@ -131,11 +131,11 @@ func TestBaselineDoesNotChangeTheMean(t *testing.T) {
 }
 
 func TestTooManyTuplesPanic(t *testing.T) {
-	m := randomMachine(t, engine.Architecture{Units: []int{3, 2, 2}}, 1)
+	m := randomMachine(engine.Architecture{Units: []int{3, 2, 2}}, 1)
 	defer func() {
 		if recover() == nil {
 			t.Error("16⁷ tuples are enumerated")
 		}
 	}()
-	m.Expected([][]bool{{true, true, true}}, 7, 1, WakeSleep)
+	m.Expected(m.Rows([][]bool{{true, true, true}}), 7, 1, WakeSleep)
 }

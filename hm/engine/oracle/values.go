@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/binary"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -12,6 +13,17 @@ import (
 // Values holds states of all layers as numbers: Values[i][j] is the number that unit j of layer hⁱ
 // passes to the next layer. It can hold states with Gaussian units, which cannot be enumerated.
 type Values [][]float64
+
+// Key returns a string that only equal values of one machine have.
+func (v Values) Key() string {
+	var key []byte
+	for _, layer := range v {
+		for _, x := range layer {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(x))
+		}
+	}
+	return string(key)
+}
 
 // LogJointOf returns log p(x,h), a density if there are Gaussian units.
 func (n *Networks) LogJointOf(v Values) float64 { return n.logDensity(n.Generative, v) }
@@ -87,15 +99,4 @@ func (n *Networks) ScoreOf(v Values) []float64 {
 	n.addScore(score, n.Generative, v, 1)
 	n.addScore(score, n.Recognition, v, 1)
 	return score
-}
-
-// FisherOf returns the blocks of units, as Fisher does, estimated from weighted samples.
-func (n *Networks) FisherOf(units []Unit, samples []Values, weight []float64) []Block {
-	return n.fisher(units, func(yield func(Values, float64) bool) {
-		for s, v := range samples {
-			if !yield(v, weight[s]) {
-				return
-			}
-		}
-	})
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -98,6 +100,25 @@ func TestDensitiesIntegrateToOne(t *testing.T) {
 	}
 }
 
+// Sums over the grid of Gaussian units are integrals: p(x,h) and q(h|x) sum to one, and the bound, log p̃* and log p
+// are in order.
+func TestSumsOverGaussianUnitsAreIntegrals(t *testing.T) {
+	p := Random(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian}}, 4)
+	for k := range p.Flat {
+		p.Flat[k] *= 0.3
+	}
+	n, sum := NewNetworks(p), 0.0
+	for _, probability := range n.Model() {
+		sum += probability
+	}
+	wantClose(t, "∫ p(x,h)", sum, 1, 1e-9)
+	e := n.Explain([]float64{0.3})
+	wantClose(t, "∫ q(h|x)", floats.LogSumExp(e.logTargets(Uniform)), 0, 1e-9)
+	if e.Bound() >= e.LogPTildeStar() || e.LogPTildeStar() >= e.LogP() || n.LogZ2() >= 0 {
+		t.Errorf("bound %v, log p̃* %v, log p %v, log Z² %v", e.Bound(), e.LogPTildeStar(), e.LogP(), n.LogZ2())
+	}
+}
+
 // The blocks of a Gaussian unit must be the covariance of its score given its parents: 200,000
 // draws lie within five standard errors of it.
 func TestGaussianBlocksAreTheCovarianceOfTheScore(t *testing.T) {
@@ -105,7 +126,7 @@ func TestGaussianBlocksAreTheCovarianceOfTheScore(t *testing.T) {
 	n := NewNetworks(Random(engine.Architecture{Units: []int{1, 2}, Coding: engine.PlusMinusOne, Kinds: []engine.Kind{engine.Gaussian}}, 6))
 	v := Values{{0}, {1, -1}}
 	u := n.Generative[0]
-	blocks := n.FisherOf(n.Generative[:1], []Values{v}, []float64{1})
+	blocks := n.Fisher(n.Generative[:1], Point(v))
 	mu, sigma, _ := n.Outputs(u, v)
 	width := 2 * u.Width // μ and then a
 	sums, squares := make([]float64, width*width), make([]float64, width*width)

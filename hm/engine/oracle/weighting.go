@@ -18,10 +18,10 @@ const (
 // logTargets returns log (q·ω), up to a constant, for all h: the distribution that weighted samples
 // from q(h|x) tend to. It is q(h|x) for Uniform, the posterior p(h|x) for Ratio, and π(h|x) ∝
 // √(p(x,h) q(h|x)) as in (2.35) for SquareRoot.
-func (e explanations) logTargets(w Weighting) []float64 {
+func (e Explanation) logTargets(w Weighting) []float64 {
 	targets := make([]float64, len(e.states))
 	for i := range targets {
-		targets[i] = e.logQ[i] + float64(w)*(e.logP[i]-e.logQ[i])
+		targets[i] = e.logWeights[i] + e.logQ[i] + float64(w)*(e.logP[i]-e.logQ[i])
 	}
 	return targets
 }
@@ -35,14 +35,13 @@ func (w Weighting) weights(logP, logQ []float64) []float64 {
 
 // ImportanceWeights returns the self-normalised weights ω̃ of the samples of one datum, which sum
 // to one.
-func (n *Networks) ImportanceWeights(samples []State, w Weighting) []float64 {
+func (n *Networks) ImportanceWeights(samples []Values, w Weighting) []float64 {
 	return w.weights(n.logs(samples))
 }
 
 // EffectiveSampleSize returns the limit, as K grows, of the effective sample size (Σω)²/Σω² of K
 // samples h ~ q(h|x) as a fraction of K: (E_q ω)²/E_q ω².
-func (m *Machine) EffectiveSampleSize(x []bool, w Weighting) float64 {
-	e := m.explain(x)
+func (e Explanation) EffectiveSampleSize(w Weighting) float64 {
 	first := floats.LogSumExp(e.logTargets(w))
 	second := floats.LogSumExp(e.logTargets(2 * w))
 	return math.Exp(2*first - second)
