@@ -79,7 +79,7 @@ func TestEvaluationsRoundTrip(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(e, back, same, cmpopts.IgnoreFields(LogZ{}, "Each"), cmpopts.IgnoreFields(Drift{}, "Path"), cmp.AllowUnexported(AnnealingSchedule{})); diff != "" {
+		if diff := cmp.Diff(e, back, same, cmpopts.IgnoreFields(LogZ{}, "Each"), cmpopts.IgnoreFields(Drift{}, "Path"), cmp.AllowUnexported(AnnealingSchedule{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("(-written +read):\n%s", diff)
 		}
 	}

@@ -36,9 +36,9 @@ Data:
 	}
 }
 
-// Help offers the algorithms of Boltzmann machines only where they are trained.
-func TestOnlyTrainOffersBoltzmannMachines(t *testing.T) {
-	for command, want := range map[string]bool{"train": true, "new": false, "bench train": false} {
+// Help offers the algorithms of Boltzmann machines only where they are trained or timed.
+func TestOnlyTrainAndBenchOfferBoltzmannMachines(t *testing.T) {
+	for command, want := range map[string]bool{"train": true, "new": false, "bench train": true} {
 		flags := commands()[command].Flags()
 		if got := strings.Contains(flags.FlagUsages(), "pcd"); got != want {
 			t.Errorf("%s offers pcd: %v", command, got)

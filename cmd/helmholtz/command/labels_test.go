@@ -23,7 +23,7 @@ func TestLabels(t *testing.T) {
 				Data    int     `json:"data"`
 			} `json:"classification"`
 		}
-		args := []string{"eval", dir, "--samples", "3", "--rows", "40", "--log-z2", "0"}
+		args := []string{"eval", dir, "--samples", "100", "--rows", "40", "--log-z2", "0"}
 		if err := json.Unmarshal([]byte(succeed(t, append(args, "--json")...)), &e); err != nil {
 			t.Fatal(err)
 		}
