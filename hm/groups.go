@@ -173,7 +173,7 @@ func (e Experiment) checkGroups(a engine.Architecture, set *dataset.Set) error {
 // no category of a group or in several, or if the rows are real numbers and no unit is, or the reverse.
 func checkStates(a engine.Architecture, rows dataset.Split) error {
 	switch {
-	case a.Kind(0) != engine.Categorical:
+	case a.Kind(0) != engine.Categorical || rows.Rows == 0:
 		return nil
 	case rows.Reals != nil && a.Binary(0):
 		return fmt.Errorf("the %s rows are real numbers, but the visible units are in groups: open the set with the binarization fixed", rows.Name)

@@ -160,6 +160,22 @@ func TestWrongGroupsAreRefused(t *testing.T) {
 	wantError(t, e.Check(set), "binarization stochastic", "use fixed")
 }
 
+// Groups of a table of mixed kinds do not need validation rows, which a table of few rows lacks.
+func TestGroupsOfFewRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "few.csv")
+	if err := os.WriteFile(path, []byte("a,b,c\n1,0,1.5\n0,1,2.5\n1,1,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Spec{Name: path}.OpenSuggested()
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, method := Suggested(set)
+	if err := method.Experiment(machine, set).Check(set); err != nil || set.Validation().Rows > 0 {
+		t.Error(set, err)
+	}
+}
+
 // The error for a constant column of a table that the Spec keeps says to leave it out, which the groups then accept.
 func TestGroupsOfAConstantColumn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mixed.csv")
