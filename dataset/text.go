@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // readText reads text of 0 and 1 with one row per line and values separated by spaces or commas. A line ends with
@@ -38,7 +39,11 @@ func readText(r io.Reader) (rows, error) {
 	if len(p.values) == 0 {
 		return rows{}, errors.New("the file has no rows")
 	}
-	return rows{shape: Shape{1, p.width}, values: p.values, scaled: true}, nil
+	read := rows{shape: Shape{1, p.width}, values: p.values, scaled: true}
+	for column := range p.width {
+		read.unnamed = append(read.unnamed, strconv.Itoa(column+1))
+	}
+	return read, nil
 }
 
 type textParser struct {
