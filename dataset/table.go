@@ -702,7 +702,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		}
 		if c.Kind == SkippedColumn && c.Values != nil && !of.absent {
 			if _, err := of.units(Column{Kind: CategoricalColumn, Units: 1, Values: c.Values}, t.train); err != nil {
-				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave the column out anyway with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
+				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave out the column: remove it from the second file if that has a header, or skip it before training with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
 			}
 		}
 		if c.Kind == LabelColumn {
