@@ -13,7 +13,7 @@ import (
 var (
 	indexName      = regexp.MustCompile(`^(Unnamed: \d+(\.\d+)?|__index_level_\d+__)$`)
 	identifierName = regexp.MustCompile(`^#$|(?i:^|[ _.-])(?i:ids?|idx|index|key|nr|no|uuid|guid|row[ ._-]?(names?|id|number)?)$|\p{Ll}I[Dd]$`)
-	totalWord      = regexp.MustCompile(`(?i)^((grand|sub)[ -]?)?(totals?|sum|average|avg|mean|summe|gesamt|somme|suma|totale|moyenne|media)\W*$`)
+	totalWord      = regexp.MustCompile(`(?i)^((grand|sub)[ -]?)?(totals?|sum|average|avg|mean|overall|all|summe|(ins)?gesamt|somme|suma|totale|moyenne|media)\W*$`)
 )
 
 // isNameless reports whether a column of a table with a header has no name of its own.
@@ -35,10 +35,11 @@ func (t *table) isIdentifier(i int) bool {
 	return c.missing == "" && t.train > 2 && (c.seen != nil || c.codes != nil && len(c.trained(t.train)) == t.train)
 }
 
-// areApart reports whether headings ascend or descend, such as years, and are farther from the numbers below them than
+// areApart reports whether the numbers among headings ascend or descend, such as years, and are farther from the numbers below them than
 // these from each other, or count columns from 1 above fractions or smaller numbers.
 func areApart(all []heading) bool {
 	far, counted := 0, 0
+	all = slices.DeleteFunc(slices.Clone(all), func(h heading) bool { return !h.number })
 	for i, h := range all {
 		if i > 1 && (h.value > all[i-1].value) != (all[1].value > all[0].value) || i > 0 && h.value == all[i-1].value {
 			return false
@@ -98,7 +99,11 @@ func (t *table) checkEnds() error {
 		}
 		c := t.columns[i]
 		if _, given := t.kinds[t.name(i)]; !given && totalWord.MatchString(field) && !c.hasTwice(field) {
-			return fmt.Errorf("%s, column %q: %q may sum up the rows above it: remove the line, or if it is a row, make the column categorical with columns = %q (--columns)", t.lineOf(t.lastLine), t.name(i), field, t.name(i)+"=categorical")
+			kind := CategoricalColumn
+			if isLabel(t.name(i)) {
+				kind = LabelColumn
+			}
+			return fmt.Errorf("%s, column %q: %q may sum up the rows above it: remove the line, or if it is a row, give the kind of the column with columns = %q (--columns)", t.lineOf(t.lastLine), t.name(i), field, t.name(i)+"="+string(kind))
 		}
 	}
 	if t.train > 0 || t.header == nil || len(t.kinds) > 0 || len(t.columns) < 2 || t.rows < 5 {

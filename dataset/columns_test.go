@@ -84,8 +84,10 @@ func TestConstantColumns(t *testing.T) {
 			t.Errorf("%s: by the first rules %v", name, before.Columns())
 		}
 	}
-	_, err := Spec{Name: written(t, "same.csv", "a,b\n1,x\n1,x\n1,x\n")}.Open()
-	wantError(t, err, "has no column")
+	same := written(t, "same.csv", "a,b\n1,x\n1,x\n1,x\n")
+	_, err := Spec{Name: same}.Open()
+	wantError(t, err, "no column of the table is left", `"a=categorical"`)
+	opened(t, Spec{Name: same, Columns: "a=categorical"})
 	for name, of := range map[string]Spec{"images": {Shape: "1x2"}, "a scale": {Largest: 2}} {
 		of.Name = written(t, "pixels.csv", "p1,p2\n1,0\n1,1\n1,1\n")
 		if set := opened(t, of); set.Shape().Units() != 2 {
@@ -162,17 +164,20 @@ func TestLinesThatAreNoRows(t *testing.T) {
 		columns, above, other string // remedies: kinds of columns, a line of names above, and the text without the line
 		before                bool   // whether the first rules read the line as a row
 	}{
-		"total":           {towns + "Total,435,465.5\n", `line 32, column "town": "Total" may sum up`, "town=categorical", "", towns, true},
-		"grand total":     {towns + "Grand Total:,435,465.5\n", `line 32, column "town"`, "town=categorical", "", towns, true},
-		"average":         {towns + "AVERAGE,14.5,15.5\n", `line 32, column "town"`, "town=categorical", "", towns, true},
-		"units":           {line(1) + "name,cm,mm\n" + rest, `column "size" has numbers below text ("cm" on line 2)`, "size=categorical,rain=categorical", "", towns, false},
-		"units of few":    {"size,x\ncm,mm\n" + few, "line 2 may be a second header", "size=categorical,x=categorical", "", "size,x\n" + few, true},
-		"title":           {"Made by me,in May\nx,y\n" + text, "line 2 may be a second header", "Made by me=categorical", "", "x,y\n" + text, true},
-		"header inside":   {"x,y\n" + text + "x,y\n" + text, `line 62 repeats line 1 ("x", "y")`, "", "a,b\n", "x,y\n" + text + text, true},
-		"years":           {"2018,2019,2020\n" + bits, `line 1 ("2018", "2019", "2020") may be a header or a row`, "", "a,b,c\n", "y2018,y2019,y2020\n" + bits, true},
-		"years backwards": {"2020,2010\n" + strings.NewReplacer(",1\n", "\n", ",0\n", "\n").Replace(bits), "may be a header or a row", "", "a,b\n", "", true},
-		"numbers":         {"1,2,3\n" + bits, "may be a header or a row", "", "a,b,c\n", "", true},
-		"no name":         {"x,\n" + text, "may be a header or a row", "", "", "x,y\n" + text, false},
+		"total":            {towns + "Total,435,465.5\n", `line 32, column "town": "Total" may sum up`, "town=categorical", "", towns, true},
+		"grand total":      {towns + "Grand Total:,435,465.5\n", `line 32, column "town"`, "town=categorical", "", towns, true},
+		"average":          {towns + "AVERAGE,14.5,15.5\n", `line 32, column "town"`, "town=categorical", "", towns, true},
+		"margin of pandas": {towns + "All,435,465.5\n", `line 32, column "town"`, "town=categorical", "", towns, true},
+		"total of labels":  {strings.Replace(towns, "town", "class", 1) + "Total,435,465.5\n", `"class=label"`, "class=label,size=real:4,rain=real:4", "", "", true},
+		"decades":          {"town,1990,2000\n" + rest, "may be a header or a row", "", "a,b,c\n", "town,y1990,y2000\n" + rest, true},
+		"units":            {line(1) + "name,cm,mm\n" + rest, `column "size" has numbers below text ("cm" on line 2)`, "size=categorical,rain=categorical", "", towns, false},
+		"units of few":     {"size,x\ncm,mm\n" + few, "line 2 may be a second header", "size=categorical,x=categorical", "", "size,x\n" + few, true},
+		"title":            {"Made by me,in May\nx,y\n" + text, "line 2 may be a second header", "Made by me=categorical", "", "x,y\n" + text, true},
+		"header inside":    {"x,y\n" + text + "x,y\n" + text, `line 62 repeats line 1 ("x", "y")`, "", "a,b\n", "x,y\n" + text + text, true},
+		"years":            {"2018,2019,2020\n" + bits, `line 1 ("2018", "2019", "2020") may be a header or a row`, "", "a,b,c\n", "y2018,y2019,y2020\n" + bits, true},
+		"years backwards":  {"2020,2010\n" + strings.NewReplacer(",1\n", "\n", ",0\n", "\n").Replace(bits), "may be a header or a row", "", "a,b\n", "", true},
+		"numbers":          {"1,2,3\n" + bits, "may be a header or a row", "", "a,b,c\n", "", true},
+		"no name":          {"x,\n" + text, "may be a header or a row", "", "", "x,y\n" + text, false},
 	} {
 		path := written(t, "rows.csv", of.text)
 		_, err := Spec{Name: path, Binarization: Real}.Open()

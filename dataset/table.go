@@ -388,7 +388,7 @@ func (t *table) isHeader(first []string) (is, doubt bool) {
 			signs++
 		}
 	}
-	if years := countUp(all); every(heading.isNameOrWhole) && 1 < years && years < len(first) {
+	if years := countUp(all); every(heading.isNameOrWhole) && (1 < years && years < len(first) || t.rules != FirstRules && t.rows > 4 && some(heading.isName) && areApart(all)) {
 		signs++
 	}
 	return signs > 1, signs == 1
@@ -728,7 +728,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		return train, test, fmt.Errorf("%s may separate thousands: write the numbers without separators of thousands, and decimals with a point", grouped)
 	}
 	if len(units) == 0 {
-		return train, test, errors.New("the table has no column that is neither skipped nor a label, nor has one value throughout or a text of its own in each row")
+		return train, test, fmt.Errorf("no column of the table is left, since each is skipped, has labels, has one value throughout, or has another text in each row: to keep a column, give its kind, such as columns = %q (--columns)", t.name(0)+"=categorical")
 	}
 	data.shape, data.columns, data.kind = Shape{1, len(units)}, columns, tableKind
 	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool {
