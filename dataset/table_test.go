@@ -86,7 +86,7 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	for columns, says := range map[string]string{
 		"agee=real": `no column "agee" (did you mean "age"?)`, "age=number": "NAME=KIND", "sex=binary:3": "NAME=KIND", "job=real": "column \"job\" is real, but has", "job=binary": "3 values",
 		"age,sex=real": `no column "age,sex"`, "age=real,": "NAME=KIND", "=real": "NAME=KIND",
-		"age=skip,sex=skip,job=skip": "neither skipped nor a label", "age=label,class=label": "both have labels", "age=real,age=real": "given twice",
+		"age=skip,sex=skip,job=skip": "no column of the table is left", "age=label,class=label": "both have labels", "age=real,age=real": "given twice",
 	} {
 		_, err := Spec{Name: path, Columns: columns}.Open()
 		wantError(t, err, says)
