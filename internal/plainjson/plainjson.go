@@ -50,7 +50,7 @@ func check(place string, text []byte, known []string, nulls bool) error {
 	if _, err := d.Token(); err != nil {
 		return err
 	}
-	var keys []string
+	keys := map[string]bool{}
 	for i := 0; d.More(); i++ {
 		within := fmt.Sprintf("%s[%d]", place, i)
 		if object {
@@ -61,12 +61,12 @@ func check(place string, text []byte, known []string, nulls bool) error {
 			key := token.(string)
 			within = strings.TrimPrefix(place+"."+key, ".")
 			switch {
-			case slices.Contains(keys, key):
+			case keys[key]:
 				return fmt.Errorf("the key %q stands twice: keep one of them", within)
 			case known != nil && !slices.Contains(known, key):
 				return fmt.Errorf("unknown key %q%s: remove it or correct its spelling", within, names.Meant(key, known...))
 			}
-			keys = append(keys, key)
+			keys[key] = true
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
