@@ -675,7 +675,7 @@ func (r *rows) unpack(most uint8) error {
 	r.scaled, r.levels = true, most > 1
 	switch {
 	case slices.Max(r.values) <= 1:
-		r.bits = true
+		r.bits = slices.Max(r.values) == 1 // zeros are black on any scale
 		for i := range r.values {
 			r.values[i] *= 255
 		}

@@ -80,7 +80,7 @@ func (r *rows) extent() extent {
 	return e
 }
 
-func (e extent) areLevels() bool { return e.whole && e.least >= 0 && e.most >= 128 && e.most <= 255 }
+func (e extent) areLevels() bool { return e.whole && e.least >= 0 && e.most >= 128 }
 
 func (e extent) areFractions() bool { return !e.whole && e.least >= 0 && e.most <= 1 }
 
@@ -93,7 +93,7 @@ func (s Spec) scaleLike(training, part *rows) error {
 	of := part.extent()
 	switch {
 	case s.Binarization == Real || s.Largest != 0:
-		if err := s.scale(part); err != nil || s.Largest != 0 || training.reals == nil {
+		if err := part.divideBy(s.Largest, s.Binarization == Real); err != nil || s.Largest != 0 || training.reals == nil {
 			return err
 		}
 		by := training.extent()

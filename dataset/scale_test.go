@@ -128,7 +128,9 @@ func TestRowsThatRoundingMakesConstant(t *testing.T) {
 // Grey levels and fractions are told apart among real numbers too, which keep their scale.
 func TestRealNumbersOfAnotherScale(t *testing.T) {
 	levels, fractions := []float64{0, 51, 255, 153, 200, 1}, []float64{0, 0.2, 1, 0.6, 0.4, 0.8}
-	for _, c := range [][2]string{{arrayAt(t, "levels.npy", "|u1", levels...), arrayAt(t, "fractions.npy", "<f4", fractions...)}} {
+	sixteen := []float64{0, 13107, 65535, 39321, 51400, 257}
+	for _, c := range []string{arrayAt(t, "levels.npy", "|u1", levels...), arrayAt(t, "sixteen.npy", "<i8", sixteen...)} {
+		c := [2]string{c, arrayAt(t, "fractions.npy", "<f4", fractions...)}
 		for i := range c {
 			_, err := opened(t, Spec{Name: c[i], Binarization: Real}).ReadRows(c[1-i])
 			wantError(t, err, "its numbers go from 0 to", "scale the rows in the same way")
@@ -258,6 +260,26 @@ func TestLargestWithoutEffect(t *testing.T) {
 		wantError(t, err, "largest = 16 has no effect on", name)
 		spec.Rules = FirstRules
 		opened(t, spec)
+	}
+}
+
+// Truth values and zeros have the same scale beside any training rows, also beside numbers that largest divides.
+func TestBytesWithoutDoubtBesideOtherScales(t *testing.T) {
+	levels, fractions := arrayAt(t, "levels.npy", "<i8", 0, 16, 8, 4, 2, 1), arrayAt(t, "fractions.npy", "<f4", 0, 0.5, 1, 0.25, 1, 0.75)
+	truth, zeros := arrayAt(t, "truth.npy", "|b1", 0, 1, 1, 0, 1, 0), arrayAt(t, "zeros.npy", "|u1", 0, 0, 0, 0, 0, 0)
+	for _, c := range []struct {
+		train   string
+		largest float64
+		other   string
+		want    []float64
+	}{{levels, 16, truth, []float64{0, 1, 1}}, {levels, 16, zeros, []float64{0, 0, 0}}, {fractions, 0, truth, []float64{0, 1, 1}}, {fractions, 0, zeros, []float64{0, 0, 0}}} {
+		for _, b := range []Binarization{Gray, Real} {
+			set := opened(t, Spec{Name: c.train, Test: c.other, Largest: c.largest, Binarization: b, Validation: new(0)})
+			rows, err := set.ReadRows(c.other)
+			if err != nil || !slices.Equal(rows.Floats(0)[0], c.want) || !slices.Equal(set.Test().Floats(0)[0], c.want) {
+				t.Errorf("%+v, %v: %v, %v", c, b, rows, err)
+			}
+		}
 	}
 }
 
