@@ -92,7 +92,7 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))
-	return e.Each, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples), err
+	return e.Each, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
 }
 
 // LogLabels returns LogLabelProbabilities of o.Rows, by default with 1,000 samples, or nil if the model has no labels.

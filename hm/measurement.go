@@ -141,7 +141,9 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 	}
 	measured := runs.Measures{}
 	for key, estimate := range e.findings().Estimates() {
-		measured[key], measured[key+runs.StandardErrorKey] = estimate.Value, estimate.SE
+		if measured[key] = estimate.Value; !estimate.SampleSize.Few() {
+			measured[key+runs.StandardErrorKey] = estimate.SE
+		}
 	}
 	return measured, nil
 }

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,6 +41,9 @@ func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 			t.Errorf("after epoch %d %v are measured, want %v", e.Epoch, names, want)
 		}
 	}
+	if measured := run.History().Epochs[3].Measured["held-out"]; len(measured) == 0 || measured.Of(runs.LogP) == 0 || !math.IsNaN(measured.Of(runs.Measure{Key: "log_p_se"})) {
+		t.Errorf("5 samples of each row measure %v, want log p without its standard error", measured)
+	}
 	for _, epoch := range []int{2, 4, 6} {
 		model, err := run.At(epoch)
 		if err != nil {
@@ -62,11 +66,26 @@ func TestMeasurementsAreEvaluationsOfTheirEpochs(t *testing.T) {
 			"log_z2": *of.LogZ2, "log_z2_se": float64(*of.LogZ2SE), "log_p_star": *of.LogPStar, "log_p_star_se": float64(*of.LogPStarSE),
 			"ess": of.ESS, "ess_se": float64(of.ESSSE), "ess_star": of.ESSStar, "ess_star_se": float64(of.ESSStarSE),
 		}
+		for key, size := range of.SampleSizes {
+			if size.Few() {
+				delete(want, key+"_se")
+			}
+		}
+		if of.SampleSizes["log_p"].Few() {
+			delete(want, "ess_se")
+		}
+		if of.SampleSizes["log_p_tilde_star"].Few() {
+			delete(want, "ess_star_se")
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("epoch %d (-evaluated +measured):\n%s", epoch, diff)
 		}
 	}
-	_, err := run.At(3)
+	_, what, err := run.LogPOfRows(t.Context(), runs.EvaluationOptions{Rows: set.Test(), Samples: 5})
+	if want := "by 5 importance samples a row, and too low in expectation; only 5 samples a row; half of them give "; err != nil || !strings.HasPrefix(what, want) {
+		t.Errorf("log p of rows is %q (%v), want %q", what, err, want)
+	}
+	_, err = run.At(3)
 	wantError(t, err, "no checkpoint of epoch 3", "[2 4]", "--keep 3")
 }
 

@@ -212,7 +212,11 @@ func findingsOf(of Estimates, measures []Measure) (all Findings) {
 	}
 	for _, m := range measures {
 		if x, is := of[m.Key]; is {
-			all = append(all, Finding{Measure: m, Column: Column{Decimals: m.decimals()}, Value: x.Value, SE: x.SE, Text: cmp.Or(m.Name, m.Key), Seeds: m.Key})
+			f := Finding{Measure: m, Column: Column{Decimals: m.decimals()}, Value: x.Value, SE: x.SE, Text: cmp.Or(m.Name, m.Key), Seeds: m.Key}
+			if math.IsNaN(x.Value) {
+				f.Value = nil
+			}
+			all = append(all, f)
 			if x.SampleSize.Count > 0 {
 				by[m.Key] = x.SampleSize
 			}

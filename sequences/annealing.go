@@ -213,7 +213,7 @@ func (m *RNNRBM) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]fl
 		}
 		m = along.(*RNNRBM)
 	}
-	return logPOfRows(ctx, m, o, m.w.Cols <= enumerated, "by annealed importance sampling (AIS) of log Z with %d chains a step, and too high in expectation")
+	return logPOfRows(ctx, m, o, m.w.Cols <= enumerated, "by annealed importance sampling (AIS) of log Z with %s, and too high in expectation")
 }
 
 // sample draws n sequences of the length of the model's rows. Each step begins at the draw of the previous

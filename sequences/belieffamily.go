@@ -238,5 +238,5 @@ func (m *Belief) CountSamples(n int) string {
 // LogPOfRows returns log p of each sequence in nats, and a description in words. It uses o.Samples particles per filter,
 // or 1,000 if o.Samples is 0. It fails like LogP.
 func (m *Belief) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	return logPOfRows(ctx, m, o, m.hidden == 0, "by 5 filters of %d particles a sequence, and too low in expectation")
+	return logPOfRows(ctx, m, o, m.hidden == 0, "by %s a sequence, and too low in expectation")
 }

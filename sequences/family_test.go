@@ -243,6 +243,9 @@ func TestLogPOfRows(t *testing.T) {
 		if err != nil || what != c.what || !slices.Equal(got, want.LogP) {
 			t.Errorf("log p of rows is %v, %q, %v, want %v, %q", got, what, err, want.LogP, c.what)
 		}
+		if simulation := want.Estimates(rows)[MonteCarlo.Key].Value; math.IsNaN(simulation) != (c.what != "exact") {
+			t.Errorf("%s: the error of simulation is %v", what, simulation)
+		}
 		if got := c.m.CountSamples(1); got != c.count {
 			t.Errorf("one sample is %q, want %q", got, c.count)
 		}

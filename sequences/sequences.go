@@ -38,7 +38,7 @@ import (
 var (
 	// LogP is log p per step.
 	LogP = runs.Measure{Key: "log_p", Name: "log p per step", Label: "log p per step", Unit: "nats", Rises: true}
-	// MonteCarlo is the part of the standard error of LogP that simulation causes.
+	// MonteCarlo is the part of the standard error of LogP that simulation causes, or NaN if few samples are effective.
 	MonteCarlo = runs.Measure{Key: "simulation", Name: "error of simulation", Label: "standard error of log p per step by simulation", Unit: "nats"}
 	// ESS is the effective sample size of particles or chains, as a share of their number, averaged over steps.
 	ESS = runs.Measure{Key: "ess", Name: "effective sample size", Label: "effective sample size", Rises: true, Fraction: true}
@@ -67,24 +67,29 @@ func newEvaluation(rows dataset.Split) Evaluation {
 
 // Estimates returns the estimates of LogP, MonteCarlo and ESS, given the evaluated rows.
 func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
-	none, perStep := math.NaN(), perStepOver(rows, e.LogP)
-	perStep.SampleSize = e.SampleSize
+	none, perStep, simulation := math.NaN(), perStepOver(rows, e.LogP), math.Sqrt(floats.Sum(e.Variance))/float64(rows.Steps())
+	if perStep.SampleSize = e.SampleSize; e.SampleSize.Few() {
+		simulation = none
+	}
 	return runs.Estimates{
 		LogP.Key:       perStep,
-		MonteCarlo.Key: {Value: math.Sqrt(floats.Sum(e.Variance)) / float64(rows.Steps()), SE: none},
+		MonteCarlo.Key: {Value: simulation, SE: none},
 		ESS.Key:        {Value: e.ESS, SE: none},
 	}
 }
 
 // logPOfRows implements LogPOfRows by the model's LogP, with 1,000 samples if o.Samples is 0. how describes an estimate
-// by a number of samples.
-func logPOfRows(ctx context.Context, m Model, o runs.EvaluationOptions, exact bool, how string) ([]float64, string, error) {
+// by samples, which %s stands for.
+func logPOfRows(ctx context.Context, m interface {
+	Model
+	runs.SampleCounter
+}, o runs.EvaluationOptions, exact bool, how string) ([]float64, string, error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.LogP(ctx, o.Rows, samples, o.Seed, o.ProgressOf("evaluating"))
 	if exact {
 		return e.LogP, "exact", err
 	}
-	return e.LogP, fmt.Sprintf(how, samples) + runs.Clause(e.SampleSize.Detail()), err
+	return e.LogP, fmt.Sprintf(how, m.CountSamples(samples)) + runs.Clause(e.SampleSize.Detail()), err
 }
 
 // checkRows returns an error if a model with the given number of units per step, Gaussian or binary, cannot evaluate

@@ -222,7 +222,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	if m.energy.exact() {
 		return logP, "exact", err
 	}
-	return logP, "by AIS, " + names.Count(chains, "chain") + runs.Clause(size.Detail()), err
+	return logP, fmt.Sprintf("by AIS with %s, and too high in expectation", m.CountSamples(chains)) + runs.Clause(size.Detail()), err
 }
 
 // run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the known units

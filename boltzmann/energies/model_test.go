@@ -217,7 +217,7 @@ func TestOptimisticEstimatesAreReported(t *testing.T) {
 			t.Fatal(err)
 		}
 		few := estimates[runs.LogP.Key].SampleSize.Few() && estimates[runs.LogZ.Key].SampleSize.Few()
-		if ess := estimates[runs.ESS.Key].Value; ess < 0.1 != c.optimistic || few != c.optimistic || !strings.Contains(says, "chains effective; half of them give") {
+		if ess := estimates[runs.ESS.Key].Value; ess < 0.1 != c.optimistic || few != c.optimistic || !strings.Contains(says, "by AIS with 50 chains, and too high in expectation; ") || !strings.Contains(says, "chains effective; half of them give") {
 			t.Errorf("with weights times %g the ESS is %v, and log p is %q", c.scale, ess, says)
 		}
 	}

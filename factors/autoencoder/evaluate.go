@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -150,5 +151,5 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP 
 	for _, l := range of {
 		logP = append(logP, l.LogP)
 	}
-	return logP, fmt.Sprintf("by %d importance samples a row, and too low in expectation", samples) + runs.Clause(size.Detail()), err
+	return logP, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(size.Detail()), err
 }

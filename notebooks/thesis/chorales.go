@@ -3,6 +3,7 @@ package thesis
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
@@ -168,9 +169,12 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 		if len(s.all) == 1 {
 			v.SE = new(s.all[0][sequences.LogP.Key].SE)
 		}
-		simulation, ess := s.all[0][sequences.MonteCarlo.Key].Value, s.all[0][sequences.ESS.Key].Value
-		v.By = fmt.Sprintf("best of %d epochs, %.0f s of training; %d samples, error of simulation %.4f, effective sample size %.0f %%",
-			s.run.Epochs(), s.seconds, p.samples(w), simulation, 100*ess)
+		simulation := ""
+		if se := s.all[0][sequences.MonteCarlo.Key].Value; !math.IsNaN(se) {
+			simulation = fmt.Sprintf("error of simulation %.4f, ", se)
+		}
+		v.By = fmt.Sprintf("best of %d epochs, %.0f s of training; %d samples, %seffective sample size %.0f %%",
+			s.run.Epochs(), s.seconds, p.samples(w), simulation, 100*s.all[0][sequences.ESS.Key].Value)
 		if p.name == choralesLateral.name && p.set == "" {
 			w.Found("goal", "at least", v)
 		}
