@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -37,7 +38,7 @@ func (b Bridged) String() string {
 	if b.Size.Few() {
 		spread = ""
 	}
-	return fmt.Sprintf("log Z %.3f%s nats by Bennett's ratio along %d rungs, least acceptance of a swap %.2f, %d samples of each%s", b.LogZ, spread, b.Rungs, b.Overlap, b.Samples, runs.Clause(b.Size.String()))
+	return fmt.Sprintf("log Z %.3f%s nats by Bennett's ratio along %s, least acceptance of a swap %.2f, %d samples of each%s", b.LogZ, spread, names.Count(b.Rungs, "rung"), b.Overlap, b.Samples, runs.Clause(b.Size.String()))
 }
 
 // bridgeRounds is the number of rounds in an evaluation.

@@ -35,7 +35,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	}
 	hidden, schedule := "mean field", ""
 	if e.Samples > 0 {
-		hidden = fmt.Sprintf("%d importance samples a row", e.Samples)
+		hidden = names.Count(e.Samples, "importance sample") + " a row"
 	}
 	if e.Schedule != nil {
 		schedule = e.Schedule.String()
@@ -93,7 +93,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		nats("drift.change", "drift of the energy", drift.Change, drift.ChangeSE, drift.chains()),
 		cell(runs.Integer, "drift.chains", "chains of the drift", drift.Chains),
 		cell(runs.Integer, "drift.sweeps", "sweeps of the drift", drift.Sweeps), cell(runs.Boolean, "drift.away", "drifts away", drift.Away)), onlyIf(e.Bridge != nil,
-		nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %d rungs, least acceptance of a swap %.2f%s", bridge.Rungs, bridge.Overlap, short)),
+		nats("bridge.log_z", "log Z by Bennett's ratio", bridge.LogZ, bridge.SE, fmt.Sprintf(" along %s, least acceptance of a swap %.2f%s", names.Count(bridge.Rungs, "rung"), bridge.Overlap, short)),
 		nats("bridge.log_p", "log p by the bridge", bridge.LogP, bridge.LogPSE, ""),
 		cell(runs.Integer, "bridge.rungs", "rungs", bridge.Rungs), cell(runs.Integer, "bridge.samples", "samples of each rung", bridge.Samples),
 		runs.Finding{Column: runs.Column{Key: "bridge.overlap", Label: "least overlap of rungs", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: bridge.Overlap}), onlyIf(e.RAISE != nil,

@@ -3,6 +3,7 @@ package hm
 import (
 	"fmt"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -42,7 +43,7 @@ func (e Evaluation) String() string {
 	if e.Diverged != nil && *e.Diverged {
 		diverged = "log p is far worse than the baseline: training has diverged, or hardly begun\n"
 	}
-	return fmt.Sprintf("%v%s%d samples of each of %d rows, %.1f s\n", e.findings(), diverged, e.Samples, e.Data, e.Seconds)
+	return fmt.Sprintf("%v%s%s of each of %s, %.1f s\n", e.findings(), diverged, names.Count(e.Samples, "sample"), names.Count(e.Data, "row"), e.Seconds)
 }
 
 // Table returns one row. Its columns have the keys of the evaluation's JSON, each estimate with its
