@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom release vulnerabilities queue pack
+.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom release vulnerabilities queue pack findings
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -76,6 +76,11 @@ cuda: ## build the CUDA engine and test it on an emulated device, installing wha
 
 ptx: ## compile the CUDA engine's kernel to PTX, which is committed
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk ptx
+
+findings: ## run the scripts of findings, which install other programs and show their surprises, with a network, for an hour
+	@failed=; for script in findings/*.sh; do \
+		echo "== $$script"; "$$script" || failed="$$failed $$script"; \
+	done; [ -z "$$failed" ] || { echo "behave otherwise now:$$failed"; exit 1; }
 
 notices: ## write NOTICES, the licences of what is linked, anew
 	go run ./internal/notices

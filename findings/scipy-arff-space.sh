@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SciPy 1.17.1: scipy.io.arff.loadarff refuses a quoted nominal value if a space stands between the comma and the quote,
-# although it reads such a space before numbers and before values without quotes. liac-arff 2.5.0 reads all of them.
+# SciPy 1.17.1: whether scipy.io.arff.loadarff reads a quoted nominal value behind a space or refuses it depends on the
+# first row of the data: it learns there how values are quoted. liac-arff 2.5.0 reads the rows in both orders.
 set -euo pipefail
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT

@@ -71,7 +71,7 @@ var allowed = map[string][]string{
 
 	"factors":             {"dataset", "internal/factorized", "runs"},
 	"factors/autoencoder": {"dataset", "hm/engine", "internal/factorized", "runs"},
-	"sequences":           {"dataset", "fisher", "runs"},
+	"sequences":           {"boltzmann", "dataset", "fisher", "runs"},
 	"plotting":            {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
 	"plotting/touch":      {"dataset", "hm", "plotting"},
 
