@@ -232,3 +232,10 @@ func TestNoticesOfArraysAndClasses(t *testing.T) {
 		}
 	}
 }
+
+// The remedy for a table that R writes with write.table does not name quotes, which keep no spaces together. CSV does.
+func TestLinesSeparatedBySpaces(t *testing.T) {
+	_, err := Spec{Name: written(t, "cars.txt", "\"mpg\" \"cyl\"\n\"Mazda RX4\" 21.5 6\n\"Datsun 710\" 22.5 4\n")}.Open()
+	wantError(t, err, "line 2 has 4 fields, but the first line has 2", "write.csv")
+	opened(t, Spec{Name: written(t, "cars.csv", "\"\",\"mpg\",\"cyl\"\n\"Mazda RX4\",21.5,6\n\"Datsun 710\",22.5,4\n\"Fiat 128\",32.5,4\n"), Binarization: Real})
+}

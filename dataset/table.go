@@ -136,7 +136,11 @@ func (t *table) add(record []string, line int) error {
 		return t.follow(record)
 	}
 	if expected := t.width(); len(record) != expected {
-		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and put a field that contains the separator into quotes", line, names.Count(len(record), "field"), expected)
+		remedy := "put a field that contains the separator into quotes"
+		if t.separator == ' ' { // quotes have no meaning
+			remedy = "if a field contains spaces or the first line names one column less, save the table as CSV, in R with write.csv"
+		}
+		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, remedy)
 	}
 	if t.first == nil {
 		for _, field := range record {
