@@ -673,9 +673,9 @@ func (r *rows) unpack(most uint8) error {
 		return nil
 	}
 	r.scaled, r.levels = true, most > 1
-	switch {
-	case slices.Max(r.values) <= 1:
-		r.bits = slices.Max(r.values) == 1 // zeros are black on any scale
+	switch largest := slices.Max(r.values); {
+	case largest <= 1:
+		r.bits = largest == 1 // zeros are black on any scale
 		for i := range r.values {
 			r.values[i] *= 255
 		}
