@@ -187,11 +187,11 @@ func (f *Figure) addFinal(panel *panel, z hm.LogZ2) {
 	}
 	style := in(paletteColor(1), dashed)
 	panel.Add(across(z.Value, style))
-	panel.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{z.SE}})
 	label := "all samples: " + withError(z.Value, z.SE)
 	if z.Size.Few() {
-		label = "all samples: at least " + significant(z.Value, 4) + " in expectation"
+		label, z.SE = "all samples: at least "+significant(z.Value, 4)+" in expectation", math.NaN()
 	}
+	panel.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{z.SE}})
 	f.legend.add(label, sample(style))
 }
 

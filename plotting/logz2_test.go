@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // In LogZ2ByTotal, an estimate from K_outer outer samples with K_inner inner ones each lies at
@@ -40,6 +41,12 @@ func TestNumbersOfLogZ2HaveTheSpread(t *testing.T) {
 		numbers, err := f.csv()
 		if err != nil || !strings.Contains(string(numbers), ",10.0,-2.0,1.414") {
 			t.Errorf("the numbers are\n%s(%v)", numbers, err)
+		}
+	}
+	for few, size := range map[bool]runs.SampleSize{true: {Errs: runs.ErrsLow, Count: 9, Effective: 9}, false: {Errs: runs.ErrsLow, Count: 10, Effective: 10}} {
+		z.SE, z.Size = 0.8765, size
+		if numbers, err := LogZ2(z).csv(); err != nil || strings.Contains(string(numbers), "0.8765") == few {
+			t.Errorf("the numbers of %d dreams are\n%s(%v)", size.Count, numbers, err)
 		}
 	}
 }
