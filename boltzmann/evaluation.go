@@ -144,8 +144,8 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 			return e, err
 		}
 		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
-		e.Bridge, e.SampleSizes["bridge.log_z"] = &bridge, bridge.Size
-		e.SampleSizes["bridge.log_p"] = bridge.Size.Negative().Plus(e.SampleSizes[runs.FreeEnergy.Key].Negative())
+		e.Bridge, e.SampleSizes = &bridge, e.SampleSizes.With(runs.SampleSizes{
+			"bridge.log_z": bridge.Size, "bridge.log_p": bridge.Size.Plus(e.SampleSizes[runs.FreeEnergy.Key]).Negative()})
 	}
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
@@ -198,6 +198,9 @@ func sampleSizes(energy, training runs.SampleSize, z LogZ) runs.SampleSizes {
 		runs.FreeEnergy.Key: energy, "training_free_energy": training,
 	}
 	maps.DeleteFunc(by, func(_ string, s runs.SampleSize) bool { return s.Count == 0 })
+	if len(by) == 0 {
+		return nil // as JSON that omits them is read
+	}
 	return by
 }
 
