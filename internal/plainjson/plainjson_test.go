@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What encoding/json reads as something else is refused, by its place.
+// Decode refuses text that encoding/json reads as something else, and names the place.
 func TestDecode(t *testing.T) {
 	for text, says := range map[string]string{
 		`{"a": [[[1], null]]}`:                "a[0][1] is null",

@@ -182,7 +182,7 @@ func TestLengthsAreThoseOfTheRuns(t *testing.T) {
 	}
 }
 
-// After a shortened training, wherever it is told, no verdict is that of a full one: an order holds or fails at a
+// No page gives a shortened training the verdict of a full one: an order holds or fails at a
 // shortened length, and amounts and log p have no verdict. Claims are told by their present names.
 func TestVerdictsOfShortenedTrainings(t *testing.T) {
 	tolerance := 0.1

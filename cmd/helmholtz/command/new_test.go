@@ -247,7 +247,7 @@ func TestNewKeepsTheColumnsOfTables(t *testing.T) {
 	}
 }
 
-// The machine, the method and the data that new chooses are those of hm.Suggested and OpenSuggested, and a binary column
+// The command new chooses the machine and the method of hm.Suggested and the data of OpenSuggested, and a binary column
 // is no Gaussian unit, whatever the other columns are.
 func TestNewAndSuggestedAgree(t *testing.T) {
 	dir := t.TempDir()

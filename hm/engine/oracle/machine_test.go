@@ -244,7 +244,7 @@ func TestStatesOfAnotherShapePanic(t *testing.T) {
 	m.LogJoint(State{make([]bool, 3), make([]bool, 3)})
 }
 
-// What a machine says in bits must be what its networks say in values.
+// A machine computes the same in bits as its networks compute in values.
 func TestMachinesAreViewsOfTheirNetworks(t *testing.T) {
 	everyMachine(t, func(t *testing.T, n *Networks, data [][]float64) {
 		m, bits := &Machine{n}, Bits(data)
