@@ -282,11 +282,13 @@ func (s Spec) finish(data *source, set *Set) error {
 				return err
 			}
 		}
-		err := error(nil)
+		var err error
 		if i := slices.IndexFunc(of.rows.labels, func(label uint8) bool { return label != Unlabeled && float64(label) == code }); coded && i >= 0 && (of.labels != "" || npy.Numbers[of.rows.kind].Width > 0) {
 			err = fmt.Errorf("row %d has the class %v, which is the code for a missing value (--missing): give -1 to a row without a class", i+1, code)
+		} else {
+			err = shift(of.rows.labels, s.FirstLabel)
 		}
-		if err := cmp.Or(err, shift(of.rows.labels, s.FirstLabel)); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", cmp.Or(of.labels, of.file), err)
 		}
 	}

@@ -232,7 +232,10 @@ func (e Entry) read(results string, s Scale) (m Made, err error) {
 	if err != nil {
 		return m, err
 	}
-	if err := cmp.Or(json.Unmarshal(text, &m), plainjson.Check(text, true)); err != nil {
+	if err = json.Unmarshal(text, &m); err == nil {
+		err = plainjson.Check(text, true)
+	}
+	if err != nil {
 		return m, fmt.Errorf("%s: %w: make the result again", path, err)
 	}
 	return m, nil

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -288,7 +287,14 @@ func growthOf(path string) (*plotting.Figure, error) {
 			X, US          float64
 		}
 		var line json.RawMessage
-		if err := cmp.Or(d.Decode(&line), plainjson.Check(line, false), json.Unmarshal(line, &at)); err != nil {
+		err := d.Decode(&line)
+		if err == nil {
+			err = plainjson.Check(line, false)
+		}
+		if err == nil {
+			err = json.Unmarshal(line, &at)
+		}
+		if err != nil {
 			return nil, err
 		}
 		i := slices.IndexFunc(curves, func(m plotting.Measured) bool { return m.Name == at.Program })
