@@ -148,7 +148,7 @@ optimizer = "adam"
 	want := NBiHM().Damping(0.01).Optimizer(Adam).Epochs(3).
 		Experiment(New(shape(3, 3)).Dense(9, 6, 3).Coding(ZeroOne), patterns(t))
 	want.Dataset, want.Fingerprint = dataset.Spec{Name: "3by3", Validation: new(0)}, ""
-	if diff := cmp.Diff(want, e); diff != "" {
+	if diff := cmp.Diff(want, e, cmp.AllowUnexported(dataset.Spec{})); diff != "" {
 		t.Errorf("(-want +read):\n%s", diff)
 	}
 }
@@ -193,7 +193,7 @@ func TestExperimentTrainsAsItsMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(run.Experiment(), e); diff != "" {
+	if diff := cmp.Diff(run.Experiment(), e, cmp.AllowUnexported(dataset.Spec{})); diff != "" {
 		t.Errorf("the experiment in the directory differs (-run +file):\n%s", diff)
 	}
 	if _, err := e.Train(t.Context(), set, read); err != nil {
