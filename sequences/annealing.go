@@ -3,6 +3,7 @@ package sequences
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -115,8 +116,14 @@ func (m *RNNRBM) chains(b, c kernels.Matrix, d draws) []float64 {
 
 // normalize returns the estimate of log Z from the log weights of chains.
 func normalize(logs []float64) normalizer {
-	mean, ess, moved := statistics.LogMean(logs)
-	return normalizer{log: mean, variance: (1/ess - 1) / max(1, float64(len(logs)-1)), ess: ess, moved: moved}
+	n := float64(len(logs))
+	sum := floats.LogSumExp(logs)
+	squares := 0.0
+	for _, l := range logs {
+		squares += math.Exp(2 * (l - sum))
+	}
+	mean, _, moved := statistics.LogMean(logs)
+	return normalizer{log: mean, variance: max(0, squares-1/n) * n / max(1, n-1), ess: 1 / squares / n, moved: moved}
 }
 
 // enumerate sums over the states of the hidden units.
