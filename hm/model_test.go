@@ -218,17 +218,17 @@ func TestDrawsAreThoseOfTheSeed(t *testing.T) {
 				}
 				results = append(results, result)
 			}
-			if diff := cmp.Diff(results[0], results[1]); diff != "" {
+			if diff := cmp.Diff(results[0], results[1], cmp.AllowUnexported(dataset.Split{})); diff != "" {
 				t.Errorf("the same seed draws other numbers:\n%s", diff)
 			}
-			if cmp.Equal(results[0], results[2]) {
+			if cmp.Equal(results[0], results[2], cmp.AllowUnexported(dataset.Split{})) {
 				t.Error("another seed draws the same numbers")
 			}
 			first, err := draw(m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !cmp.Equal(first, results[0]) {
+			if !cmp.Equal(first, results[0], cmp.AllowUnexported(dataset.Split{})) {
 				t.Error("the seed of the experiment is not the model's first")
 			}
 		})
@@ -326,7 +326,7 @@ func TestSomeRows(t *testing.T) {
 		}
 	})
 	for _, n := range []int{0, -1, all.Rows, all.Rows + 1} {
-		if diff := cmp.Diff(all, m.Subset(all, n)); diff != "" {
+		if diff := cmp.Diff(all, m.Subset(all, n), cmp.AllowUnexported(dataset.Split{})); diff != "" {
 			t.Errorf("%d rows are not all of them:\n%s", n, diff)
 		}
 	}
