@@ -101,8 +101,9 @@ func (s Split) Counts() []float64 {
 // Shares returns, for each row, by how much more it counts in means than a mean row: 1 without MeanWeights.
 func (s Split) Shares() []float64 {
 	shares, weights := slices.Repeat([]float64{1}, s.Rows), s.MeanWeights()
+	perWeight := float64(s.Rows) / floats.Sum(weights)
 	for r, w := range weights {
-		shares[r] = w * (float64(s.Rows) / floats.Sum(weights))
+		shares[r] = w * perWeight
 	}
 	return shares
 }
