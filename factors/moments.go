@@ -33,9 +33,9 @@ func counted(rows [][]float64, weights []float64) (those [][]float64, of []float
 
 // partsOf returns the numbers by which the values of n rows are divided in a mean: n, or Σw/w for the weight w.
 func partsOf(n int, weights []float64) []float64 {
-	parts := slices.Repeat([]float64{float64(n)}, n)
+	parts, sum := slices.Repeat([]float64{float64(n)}, n), floats.Sum(weights)
 	for r, w := range weights {
-		parts[r] = floats.Sum(weights) / w
+		parts[r] = sum / w
 	}
 	return parts
 }
@@ -68,8 +68,9 @@ func momentsOf(rows [][]float64, mean []float64, weights ...float64) *moments {
 	if weights != nil {
 		rows, weights = counted(rows, weights)
 		rows = shifted(centred(rows, mean), make([]float64, len(mean)))
+		sum := floats.Sum(weights)
 		for r, row := range rows {
-			floats.Scale(math.Sqrt(weights[r]*float64(len(rows))/floats.Sum(weights)), row)
+			floats.Scale(math.Sqrt(weights[r]*float64(len(rows))/sum), row)
 		}
 		mean = make([]float64, len(mean))
 	}
