@@ -64,7 +64,7 @@ func areApart(all []heading) bool {
 func (t *table) checkRepeated(first []string) error {
 	line := t.again
 	t.again = 0
-	if t.rules == FirstRules || line == 0 || t.named || t.train > 0 || len(first) < 2 {
+	if t.rules == FirstRules || line == 0 || t.named || t.second() || len(first) < 2 {
 		return nil
 	}
 	var together []int
@@ -106,7 +106,7 @@ func (t *table) checkEnds() error {
 			return fmt.Errorf("%s, column %q: %q may sum up the rows above it: remove the line, or if it is a row, give the kind of the column with columns = %q (--columns)", t.lineOf(t.lastLine), t.name(i), field, t.name(i)+"="+string(kind))
 		}
 	}
-	if t.train > 0 || t.header == nil || len(t.kinds) > 0 || len(t.columns) < 2 || t.rows < 5 {
+	if t.second() || t.header == nil || len(t.kinds) > 0 || len(t.columns) < 2 || t.rows < 5 {
 		return nil
 	}
 	for _, c := range t.columns {

@@ -46,7 +46,7 @@ func TestColumnsWithTwoValues(t *testing.T) {
 	wantError(t, err, test, `column "sex": row 2 of the second file has "3", which is not a value of the training data (1, 2)`)
 	set := opened(t, Spec{Name: path, Binarization: Real})
 	_, err = set.ReadRows(test)
-	wantError(t, err, `column "sex": row 2 of the second file has "3"`)
+	wantError(t, err, `column "sex": row 2 has "3"`)
 	if set := opened(t, Spec{Name: path, Binarization: Real, Columns: "sex=real"}); set.Columns()[1].Kind != RealColumn {
 		t.Errorf("with a given kind: %v", set.Columns())
 	}
@@ -75,7 +75,7 @@ func TestConstantColumns(t *testing.T) {
 		_, err := Spec{Name: path, Test: other, Binarization: Real}.Open()
 		wantError(t, err, `column "b", which has one value throughout the training file and is left out: row 1 of the second file has`, "b=skip")
 		_, err = set.ReadRows(other)
-		wantError(t, err, `column "b", which has one value`, "remove it from the second file")
+		wantError(t, err, `column "b", which has one value`, "remove it from this file")
 		opened(t, Spec{Name: path, Test: other, Columns: "b=skip", Binarization: Real})
 		if _, err := set.ReadRows(written(t, "without.csv", "a\n0\n1\n")); err != nil {
 			t.Errorf("%s: without the constant columns: %v", name, err)

@@ -31,6 +31,8 @@ type rows struct {
 	unnamed []string // see Set
 	marks   []bool   // for each unit, whether it marks a value or range of a column with 0 or 1; nil if none does
 	classes []string // names of the classes
+	fields  []Column // all columns of a table
+	header  bool     // whether the table names its columns
 }
 
 func (r rows) count() int {
@@ -157,10 +159,10 @@ func (r *rows) keepReal() {
 type source struct {
 	train, validation, test rows
 
-	replaced []rows   // rows of the first file whose place another file takes
-	doubt    string   // for Set.Notice
-	unread   []string // names of arrays that were not read
-	holdOut  int      // number of training rows to hold out unless Spec.Validation sets it
+	scale   scale    // of the training rows
+	doubt   string   // for Set.Notice
+	unread  []string // names of arrays that were not read
+	holdOut int      // number of training rows to hold out unless Spec.Validation sets it
 }
 
 // These are the random streams of the purpose philox.HoldOut.
@@ -248,7 +250,10 @@ func (s Spec) divide(data source) (*Set, error) {
 	set := newSet(s.clone(), train, validation, test)
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
-	set.doubt = data.doubt
+	set.doubt, set.fields, set.header, set.scale = data.doubt, data.train.fields, data.train.header, data.scale
+	if s.isNamed() && (binarized || !isBinary(train.values)) {
+		set.scale = scale{Levels: true, Gray: true}
+	}
 	if data.unread != nil {
 		set.unread = fmt.Sprintf("arrays of %s that were not read (%s): if one of them has labels or weights, give FILE#NAME as label_file (--label-file) or weight_file (--weight-file)", s.Name, listed(data.unread))
 	}

@@ -172,10 +172,10 @@ func TestWriteCSVOfRanges(t *testing.T) {
 		t.Errorf("read back from\n%s are %v (%v), want %v", b.String(), rows.Values, err, set.Train().Values)
 	}
 	_, err = set.ReadRows(written(t, "other.csv", "pay,time,town\n≤ 5,0.1,a\n"))
-	wantError(t, err, `column "pay": row 1 of the second file has "≤ 5", which is not a value of the training data (`, "≤ 4643356")
+	wantError(t, err, `column "pay": row 1 has "≤ 5", which is not a value of the training data (`, "≤ 4643356")
 	real := opened(t, Spec{Name: path, Columns: "time=skip", Binarization: Real, Validation: new(0)})
 	_, err = real.ReadRows(written(t, "real.csv", "pay,time,town\n> 5,0.1,a\n"))
-	wantError(t, err, `column "pay": "> 5" on line 2 of the second file is not a number`)
+	wantError(t, err, `column "pay": "> 5" on line 2 is not a number`)
 	b.Reset()
 	if err := real.WriteCSV(&b, Sheet{real.Shape(), [][]float64{{7703831, 1, 0, 0}, {1.5e-12, 1, 0, 0}, {0.1, 1, 0, 0}, {1e30, 1, 0, 0}}}); err != nil || b.String() != "pay,town\n7703831,a\n0.0000000000015,a\n0.1,a\n1e+30,a\n" {
 		t.Errorf("real numbers are written as\n%s, %v", b.String(), err)

@@ -135,24 +135,10 @@ func isPath(name string) bool {
 }
 
 // loadOwn reads the user's files that the Spec names.
-func (s Spec) loadOwn() (source, error) { return s.loadFor(nil) }
-
-// loadFor reads files like loadOwn. If set is not nil, ReadRows of the set needs them: Test then replaces the test rows
-// and the validation rows of a set from a file, and the rows of another set give the scale.
-func (s Spec) loadFor(set *Set) (source, error) {
+func (s Spec) loadOwn() (source, error) {
 	data, t, err := s.readOwn(s.Name, nil)
 	if err != nil {
 		return source{}, err
-	}
-	var columns []Column
-	switch {
-	case set != nil && !set.fromFile():
-		if err := data.checkOnePart(s.Name); err != nil {
-			return source{}, err
-		}
-	case set != nil:
-		columns = set.columns
-		data.test, data.validation, data.replaced = rows{}, rows{}, []rows{data.test, data.validation}
 	}
 	if s.Test != "" {
 		if data.test.count() > 0 {
@@ -169,9 +155,7 @@ func (s Spec) loadFor(set *Set) (source, error) {
 			return source{}, err
 		}
 		if of != nil && of.doubt != "" {
-			if data.doubt = s.Test + ": " + of.doubt; set != nil {
-				return source{}, errors.New(data.doubt)
-			}
+			data.doubt = s.Test + ": " + of.doubt
 		}
 		data.test = test.train
 		if err := data.test.classify(data.train.classes); err != nil {
@@ -179,11 +163,56 @@ func (s Spec) loadFor(set *Set) (source, error) {
 		}
 	}
 	if t != nil {
-		if data.train, data.test, err = t.coded(s, columns); err != nil {
+		if data.train, data.test, err = t.coded(s, nil); err != nil {
 			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
 		}
 	} else if s.Columns != "" {
 		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
+	}
+	return data, s.finish(&data, nil)
+}
+
+// tableLike returns a table without rows that reads files with the columns of a set.
+func (s Spec) tableLike(set *Set) (*table, error) {
+	kinds, err := parseColumns(s.Columns)
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, like: set.fields, columns: emptyFields(len(set.fields))}
+	for _, c := range set.fields {
+		if set.header {
+			t.header = append(t.header, c.Name)
+		}
+	}
+	return t, err
+}
+
+// loadLike reads rows from the file Name with the columns and the scale of a set.
+func (s Spec) loadLike(set *Set) (source, error) {
+	var data source
+	var t *table
+	var err error
+	if set.fields != nil {
+		if t, err = s.tableLike(set); err == nil {
+			_, _, err = s.readOwn(s.Name, t)
+		}
+	} else if data, t, err = s.readOwn(s.Name, nil); err == nil && t != nil && set.fromFile() {
+		err = fmt.Errorf("%s is a table with columns, and the training rows are not: give rows in the format of the training rows, with a header or without", s.Name)
+	}
+	switch {
+	case err != nil:
+		return source{}, err
+	case t != nil && t.doubt != "":
+		return source{}, fmt.Errorf("%s: %s", s.Name, t.doubt)
+	case t != nil && t.like != nil:
+		_, data.train, err = t.coded(s, set.fields)
+	case t != nil:
+		data.train, _, err = t.coded(s, nil)
+	default:
+		if err := data.checkOnePart(s.Name); err != nil {
+			return source{}, err
+		}
+		err = data.train.classify(set.classes)
+	}
+	if err != nil {
+		return source{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return data, s.finish(&data, set)
 }
@@ -212,27 +241,20 @@ func (s *Set) ReadRows(path string) (Split, error) {
 }
 
 func (s *Set) readRows(path string) (Split, error) {
-	spec := s.spec.clone()
-	if spec.LabelFile != "" {
-		spec.LabelFile, spec.TestLabelFile, spec.FirstLabel = "", "", 0
+	spec := Spec{Name: path, Binarization: s.spec.Binarization, Largest: s.spec.Largest, Missing: s.spec.Missing, Seed: s.spec.Seed, array: true}
+	if s.fromFile() {
+		spec.Columns, spec.Shape, spec.array = s.spec.Columns, s.spec.Shape, false
+		if spec = spec.ReadLike(s.spec); s.spec.LabelFile == "" {
+			spec.FirstLabel = s.spec.FirstLabel
+		}
 	}
-	var of rows
-	if !s.fromFile() {
-		data, err := Spec{Name: path, Binarization: spec.Binarization, Largest: spec.Largest, Missing: spec.Missing, array: true}.loadFor(s)
-		if err != nil {
-			return Split{}, err
-		}
-		of = data.train
-		if s.fromZeroToOne() && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
-			return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.reals), s.Name())
-		}
-	} else {
-		spec.Test = path
-		data, err := spec.loadFor(s)
-		if err != nil {
-			return Split{}, err
-		}
-		of = data.test
+	data, err := spec.loadLike(s)
+	if err != nil {
+		return Split{}, err
+	}
+	of := data.train
+	if !s.fromFile() && s.fromZeroToOne() && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
+		return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.reals), s.Name())
 	}
 	switch sequences := s.train.Lengths != nil; {
 	case sequences != (of.lengths != nil):
@@ -269,7 +291,7 @@ func (s *Set) readRows(path string) (Split, error) {
 // fromFile reports whether the rows of the set come from a file of the user.
 func (s *Set) fromFile() bool { return s.spec.IsFile() && !s.madeFromRows }
 
-// finish gives the rows of the user's files their labels, weights, shape and scale, as loadFor needs them. It refuses
+// finish gives the rows of the user's files their labels, weights, shape and scale, or the scale of a set. It refuses
 // missing values, and images of several shapes.
 func (s Spec) finish(data *source, set *Set) error {
 	code, coded := s.code()
@@ -304,22 +326,16 @@ func (s Spec) finish(data *source, set *Set) error {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them with label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
 	var first, parts []*rows // of the first file, and of both
-	var second, like *rows   // rows of the second file, and rows that give its scale
+	var second *rows         // rows that have the scale of others
 	training := s.Name
 	switch {
-	case set != nil && !set.fromFile():
-		second, like, training = &data.train, &rows{}, set.Name()
-		if s.Binarization != Real && s.Largest == 0 {
+	case set != nil:
+		second, training = &data.train, set.Name()
+		if !set.fromFile() && s.Binarization != Real && s.Largest == 0 {
 			spinsToBits(second)
 		}
-		if set.spec.isNamed() && (set.binarized || !isBinary(set.train.Values)) {
-			like = &rows{levels: true, values: []uint8{1}}
-		}
-	case s.Test != "" && (set != nil || s.rules() != FirstRules):
-		second, like = &data.test, &data.train
-	}
-	for i := range data.replaced {
-		first = append(first, &data.replaced[i])
+	case s.Test != "" && s.rules() != FirstRules:
+		second = &data.test
 	}
 	for _, part := range []*rows{&data.train, &data.validation, &data.test} {
 		if part.count() > 0 {
@@ -345,9 +361,6 @@ func (s Spec) finish(data *source, set *Set) error {
 		longest = max(longest, part.shape.Height)
 	}
 	for _, part := range parts {
-		if set != nil && part.lengths != nil && part.shape.Width == data.train.shape.Width {
-			continue
-		}
 		if part.lengths != nil {
 			if err := part.lengthen(longest); err != nil {
 				return fmt.Errorf("%s: %w", s.files(" or "), err)
@@ -372,14 +385,17 @@ func (s Spec) finish(data *source, set *Set) error {
 	if err := s.scale(first...); err != nil {
 		return fmt.Errorf("%s: %w", s.files(" or "), err)
 	}
+	if data.scale = data.train.scale(); set != nil {
+		data.scale = set.scale
+	}
 	if second != nil {
-		if err := s.scaleLike(like, second); err != nil {
+		if err := s.scaleLike(data.scale, second); err != nil {
 			return fmt.Errorf("%s has values on another scale than %s: %w", cmp.Or(s.Test, s.Name), training, err)
 		}
 	}
-	for _, part := range parts[1:] {
-		if data.train.bits && part.gray() || part.bits && data.train.gray() {
-			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1, or round the grey levels to 0 and 1", s.Name, cmp.Or(s.Test, "its other rows"))
+	for _, part := range parts {
+		if data.scale.Bits && part.gray() || part.bits && data.scale.Gray {
+			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1, or round the grey levels to 0 and 1", training, cmp.Or(s.Test, cmp.Or(strings.TrimPrefix(s.Name, training), "its other rows")))
 		}
 	}
 	return nil
@@ -560,7 +576,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 	}
 	t.train = t.rows
 	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
-	if t.train == 0 {
+	if !t.second() {
 		t.train = t.rows
 	}
 	return data, t, err

@@ -168,7 +168,7 @@ func numberOf(pixel, white uint16) uint16 {
 
 // develop turns pixels into grey levels, or into bytes like an array if all are 0 or 1. It keeps their numbers if
 // Largest gives their scale. training holds the training rows if the pictures come from another file.
-func (s Spec) develop(training *rows, parts ...*rows) error {
+func (s Spec) develop(training *scale, parts ...*rows) error {
 	var most, white uint16
 	mixed, merged := false, ""
 	for _, part := range parts {
@@ -182,8 +182,8 @@ func (s Spec) develop(training *rows, parts ...*rows) error {
 	old := s.rules() == FirstRules
 	if training != nil {
 		// Another file has the old rules only where they gave the training pictures another scale.
-		old = old && training.white != 0 && (s.Largest != 0 || training.extent().most < 1.5/255)
-		mixed = training.white != white && (dark || training.white != 0)
+		old = old && training.White != 0 && (s.Largest != 0 || training.Most < 1.5/255)
+		mixed = training.White != white && (dark || training.White != 0)
 		dark = mixed && dark
 	}
 	switch {

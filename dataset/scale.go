@@ -68,6 +68,28 @@ type extent struct {
 	whole       bool
 }
 
+// scale is what the training rows tell of the numbers of a file.
+type scale struct {
+	Levels bool    `toml:"levels,omitempty"` // grey levels from 0 to 255
+	Bits   bool    `toml:"bits,omitempty"`   // bytes of 0 and 1
+	Gray   bool    `toml:"grey,omitempty"`   // some numbers are between off and on
+	Spins  bool    `toml:"spins,omitempty"`  // -1 and 1
+	White  uint16  `toml:"white,omitempty"`  // of pictures
+	Reals  bool    `toml:"reals,omitempty"`  // kept as they are; the next fields describe them, and the levels of pictures
+	Least  float64 `toml:"least,omitempty"`
+	Most   float64 `toml:"greatest,omitempty"`
+	Whole  bool    `toml:"whole,omitempty"`
+}
+
+func (r *rows) scale() scale {
+	of := scale{Levels: r.levels, Bits: r.bits, Gray: r.gray(), Spins: r.spins, White: r.white, Reals: r.reals != nil}
+	if of.Reals || of.White != 0 {
+		e := r.extent()
+		of.Least, of.Most, of.Whole = e.least, e.most, e.whole
+	}
+	return of
+}
+
 func (r *rows) extent() extent {
 	if r.packed != nil {
 		return extent{0, 1, true}
@@ -86,31 +108,31 @@ func (e extent) areFractions() bool { return !e.whole && e.least >= 0 && e.most 
 
 // scaleLike turns the numbers of a second file into values, on the scale of training rows that scale has scaled. It
 // refuses numbers that may be on another scale.
-func (s Spec) scaleLike(training, part *rows) error {
-	if err := s.develop(training, part); err != nil {
+func (s Spec) scaleLike(training scale, part *rows) error {
+	if err := s.develop(&training, part); err != nil {
 		return err
 	}
 	of := part.extent()
 	switch {
 	case s.Binarization == Real || s.Largest != 0:
-		if err := part.divideBy(s.Largest, s.Binarization == Real); err != nil || s.Largest != 0 || training.reals == nil {
+		if err := part.divideBy(s.Largest, s.Binarization == Real); err != nil || s.Largest != 0 || !training.Reals {
 			return err
 		}
-		by := training.extent()
+		by := extent{training.Least, training.Most, training.Whole}
 		if of = part.extent(); of.areLevels() && by.areFractions() || of.areFractions() && by.areLevels() {
 			return fmt.Errorf("its numbers go from %v to %v, but the training rows go from %v to %v: scale the rows in the same way", of.least, of.most, by.least, by.most)
 		}
 		return nil
-	case training.spins:
+	case training.Spins:
 		if spinsToBits(part); !part.spins && (part.numbers == nil || of.least != 1) {
 			return errors.New("its numbers are not all -1 or 1, like the training rows: write bits as spins, for example with numpy.save(\"rows.npy\", 2.0*a-1)")
 		}
 		return part.toLevels(false, true)
 	case part.scaled || part.spins:
 		return part.toLevels(false, true)
-	case training.levels && of.least >= 0 && of.most == 1 && of.whole && training.gray():
+	case training.Levels && of.least >= 0 && of.most == 1 && of.whole && training.Gray:
 		return errors.New("its numbers are only 0 and 1, but the training rows have grey levels from 0 to 255: multiply it by 255 if 1 is white, for example with numpy.save(\"rows.npy\", 255.0*a), or divide it by 255 if 255 is white")
-	case training.levels && of.least >= 0 && of.most <= 255 && of.most != 1 && of.whole:
+	case training.Levels && of.least >= 0 && of.most <= 255 && of.most != 1 && of.whole:
 		part.scaled = true
 		return part.toLevels(true, true)
 	case of.least >= 0 && of.most <= 1, part.numbers == nil && of.most >= 128:
@@ -120,7 +142,7 @@ func (s Spec) scaleLike(training, part *rows) error {
 		return part.unpack(uint8(of.most))
 	}
 	scale := "go from 0 to 1"
-	if training.levels {
+	if training.Levels {
 		scale = "have grey levels, whole numbers from 0 to 255"
 	}
 	return fmt.Errorf("its numbers go from %v to %v, but the training rows %s: scale the rows in the same way", of.least, of.most, scale)

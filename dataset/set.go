@@ -239,6 +239,9 @@ type Set struct {
 	classes                 []string  // names of the classes, if the rows came from folders of classes
 	scalings                []scaling // of the units of a standardised set
 	train, validation, test Split
+	fields                  []Column // all columns of a table, from which columns follow
+	header                  bool     // whether the table names its columns
+	scale                   scale    // of the numbers of the file
 	fingerprint             func() string
 }
 

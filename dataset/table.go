@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -53,6 +55,8 @@ type Column struct {
 	// Rest reports whether a categorical column has one more value, or missing values, for which all its units are
 	// 0.
 	Rest bool `json:"rest,omitempty"`
+	// Numbers describes the numbers of a real column, or is nil.
+	Numbers *Numbers `json:"numbers,omitempty"`
 }
 
 func (c Column) String() string {
@@ -73,6 +77,18 @@ func (c Column) String() string {
 	return text
 }
 
+// Numbers describes the numbers of a column in the training file.
+type Numbers struct {
+	Decimals        int     `json:"decimals"` // the largest number of digits behind the point
+	Least, Greatest float64 `json:",omitzero"`
+	Mean, SD        float64 `json:",omitzero"`
+}
+
+func numbersOf(numbers []float64, decimals int) *Numbers {
+	mean, variance := stat.PopMeanVariance(numbers, nil)
+	return &Numbers{decimals, slices.Min(numbers), slices.Max(numbers), mean, math.Sqrt(variance)}
+}
+
 // usualRanges is the number of ranges into which a column of real numbers is divided by default.
 const usualRanges = 4
 
@@ -90,7 +106,8 @@ type table struct {
 	header    []string         // nil if columns have no names
 	columns   []fields
 	rows      int
-	train     int      // rows of the first file
+	like      []Column // of a set whose training rows the file resembles, like a second file, or nil
+	train     int      // rows of the first file, 0 while it is read
 	first     []string // first row of a file, which may be its header
 	line      int      // the line number of first
 	again     int      // the line number of the first row that repeats first, or 0
@@ -104,34 +121,32 @@ type table struct {
 }
 
 type fields struct {
-	numbers []float64       // numbers of all fields; nil once a field is not a number
-	text    string          // the first field that is not a number, with its line
-	ranges  map[int]string  // fields of the second file, by their rows, that may be names of ranges
-	point   string          // the first number with a decimal point, with its line
-	comma   string          // the first number with a decimal comma, with its line
-	decimal bool            // whether a number has a comma that cannot separate thousands
-	plain   bool            // whether a number has no comma, in a file where it may have one
-	digits  int             // length of all fields if they have only the digits 0 and 1, or -1
-	zero    bool            // whether a field begins with 0
-	missing string          // the line of the first field that is missing
-	empty   string          // the first missing field, quoted
-	invalid string          // the line of the first value that is not UTF-8
-	absent  bool            // whether the second file lacks this column
-	seen    map[string]bool // the texts of the first file if there are too many for values and all differ
-	codes   []uint8         // the index of each field in values; nil if there are too many values
-	values  []string
-	places  map[string]uint8
+	numbers  []float64       // numbers of all fields; nil once a field is not a number
+	text     string          // the first field that is not a number, with its line
+	ranges   map[int]string  // fields of the second file, by their rows, that may be names of ranges
+	point    string          // the first number with a decimal point, with its line
+	comma    string          // the first number with a decimal comma, with its line
+	decimal  bool            // whether a number has a comma that cannot separate thousands
+	plain    bool            // whether a number has no comma, in a file where it may have one
+	digits   int             // length of all fields if they have only the digits 0 and 1, or -1
+	zero     bool            // whether a field begins with 0
+	decimals int             // the largest number of digits behind the point
+	missing  string          // the line of the first field that is missing
+	empty    string          // the first missing field, quoted
+	invalid  string          // the line of the first value that is not UTF-8
+	absent   bool            // whether the second file lacks this column
+	seen     map[string]bool // the texts of the first file if there are too many for values and all differ
+	codes    []uint8         // the index of each field in values; nil if there are too many values
+	values   []string
+	places   map[string]uint8
 }
 
 // add adds a row of fields. The first row of a file may be its header.
 func (t *table) add(record []string, line int) error {
 	if t.columns == nil {
-		t.columns = make([]fields, len(record))
-		for i := range t.columns {
-			t.columns[i] = fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}}
-		}
+		t.columns = emptyFields(len(record))
 	}
-	if t.first == nil && t.train > 0 && t.header != nil {
+	if t.first == nil && t.second() && t.header != nil {
 		t.first, t.line = []string{}, line
 		return t.follow(record)
 	}
@@ -165,6 +180,16 @@ func (t *table) add(record []string, line int) error {
 	t.insert(t.rows, record, line)
 	return nil
 }
+
+func emptyFields(n int) (all []fields) {
+	for range n {
+		all = append(all, fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}})
+	}
+	return all
+}
+
+// second reports whether the columns of the file are known from other rows.
+func (t *table) second() bool { return t.train > 0 || t.like != nil }
 
 // width returns the number of fields of a row of the current file.
 func (t *table) width() int {
@@ -200,22 +225,27 @@ func (t *table) follow(header []string) error {
 	for i := range t.columns {
 		t.columns[i].absent = true
 	}
-	numbers, values := !t.named, true // whether all names are numbers, and values of their columns
+	numbers, values := !t.named, true // whether all names are numbers, and may be values of their columns
 	for k, name := range header {
+		name = strings.TrimSpace(name)
 		i := 0
-		for i < len(t.header) && (t.header[i] != strings.TrimSpace(name) || !t.columns[i].absent) {
+		for i < len(t.header) && (t.header[i] != name && (name != "" || t.header[i] != t.name(i)) || !t.columns[i].absent) {
 			i++
 		}
 		if i == len(t.header) {
-			return fmt.Errorf("the second file has a column %q that the first lacks, or has it twice: both files need the columns %s; if line %d is a row, write the first line of the first file above it", name, quoted(t.header), t.line)
+			return fmt.Errorf("%s has a column %q that the training file lacks, or has it twice: both need the columns %s; if line %d is a row, write the first line of the training file above it", t.lineOf(t.line), name, quoted(t.header), t.line)
 		}
 		t.order[k], t.columns[i].absent = i, false
-		_, is := t.numberIn(t.header[i])
-		_, known := t.columns[i].places[t.header[i]]
+		v, is := t.numberIn(name)
+		_, known := t.columns[i].places[name]
+		if t.like != nil {
+			of := t.like[i]
+			known = indexOf(of.Values, name) >= 0 || of.Numbers != nil && of.Numbers.Decimals == 0 && of.Numbers.Least <= v && v <= of.Numbers.Greatest
+		}
 		numbers, values = numbers && is, values && known
 	}
 	if numbers && (values || !slices.IsSorted(t.order)) {
-		t.doubt = fmt.Sprintf("line %d of the second file (%s) was read as a header, but may be a row: if it is a row, write the first line of the first file above it; if it is a header, give the columns of both files names that are not numbers", t.line, quoted(header))
+		t.doubt = fmt.Sprintf("%s (%s) was read as a header, but may be a row: if it is a row, write the first line of the training file above it; if it is a header, give the columns of both files names that are not numbers", t.lineOf(t.line), quoted(header))
 	}
 	return nil
 }
@@ -249,7 +279,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
 		}
-	case !is && c.numbers != nil && t.train > 0 && isRange(field):
+	case !is && c.numbers != nil && t.second() && isRange(field):
 		if c.ranges == nil {
 			c.ranges, c.text = map[int]string{}, fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
@@ -270,6 +300,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
+		c.decimals = max(c.decimals, decimalsOf(field))
 	}
 	if c.codes == nil {
 		if c.seen != nil && t.train == 0 {
@@ -320,12 +351,12 @@ func (t *table) end() error {
 	switch {
 	case first == nil:
 		return errors.New("the file has no rows")
-	case t.rows == 0 && !slices.ContainsFunc(first, func(field string) bool { _, is := t.numberIn(field); return is }):
+	case t.rows == 0 && !t.second() && !slices.ContainsFunc(first, func(field string) bool { _, is := t.numberIn(field); return is }):
 		return errors.New("the file has no rows below its header")
-	case t.train > 0 && t.header != nil:
-	case t.train > 0 && header:
-		return fmt.Errorf("the second file has a header (%s), and the first has none: give both a header, or neither", quoted(first))
-	case t.train == 0 && header:
+	case t.second() && t.header != nil:
+	case t.second() && header:
+		return fmt.Errorf("the file has a header (%s), and the training file has none: give both a header, or neither", quoted(first))
+	case header:
 		for i, name := range first {
 			if !utf8.ValidString(name) {
 				return fmt.Errorf("line %d: %w", t.line, errNotUTF8)
@@ -335,7 +366,7 @@ func (t *table) end() error {
 			}
 		}
 		t.header = first
-	case t.train == 0 && doubt:
+	case doubt && !t.second():
 		return fmt.Errorf("line %d (%s) may be a header or a row: if it is a row, write a line of names above it; if it is a header, change the names that are numbers or values of their columns", t.line, quoted(first))
 	default:
 		t.insert(t.train, first, t.line)
@@ -418,7 +449,7 @@ func (t *table) headings(first []string) (all []heading) {
 		}
 		h.value, h.number = t.numberIn(text)
 		_, h.again = h.places[text]
-		h.missing = t.isMissing(text, h.value, h.number) || t.train > 0 && isRange(text)
+		h.missing = t.isMissing(text, h.value, h.number) || t.second() && isRange(text)
 		all = append(all, h)
 	}
 	return all
@@ -702,12 +733,15 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("some numbers have a point (%s) and some a comma (%s): remove the points or commas that separate thousands, and write all decimals with a point", point, comma)
 		}
 		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
-			return train, test, fmt.Errorf("the second file has no column %q: give all columns of the first except labels", c.Name)
+			return train, test, fmt.Errorf("the file has no column %q: give all columns of the training file except labels", c.Name)
 		}
 		if c.Kind == SkippedColumn && c.Values != nil && !of.absent {
 			if _, err := of.units(Column{Kind: CategoricalColumn, Units: 1, Values: c.Values}, t.train); err != nil {
-				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave out the column: remove it from the second file if that has a header, or skip it before training with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
+				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave out the column: remove it from this file if it has a header, or skip it before training with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
 			}
+		}
+		if c.Kind == LabelColumn && of.absent && t.train == 0 {
+			continue
 		}
 		if c.Kind == LabelColumn {
 			if data.labels, err = of.labels(c.Values, t.train); err != nil {
@@ -734,16 +768,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if len(units) == 0 {
 		return train, test, fmt.Errorf("no column of the table is left, since each is skipped, has labels, has one value throughout, or has another text in each row: to keep a column, give its kind, such as columns = %q (--columns)", t.name(0)+"=categorical")
 	}
-	data.shape, data.columns, data.kind = Shape{1, len(units)}, columns, tableKind
-	if t.header == nil && !slices.ContainsFunc(columns, func(c Column) bool {
-		_, given := t.kinds[c.Name]
-		return c.Values != nil || c.Kind == SkippedColumn && !given
-	}) {
-		data.columns = nil
-		for _, c := range columns {
-			data.unnamed = append(data.unnamed, slices.Repeat([]string{c.Name}, c.Units)...)
-		}
-	}
+	data.shape, data.fields, data.header, data.kind = Shape{1, len(units)}, columns, t.header != nil, tableKind
+	data.columns, data.unnamed = known(columns, data.header, t.kinds)
 	numbers := make([]float64, 0, len(units)*t.rows)
 	for r := range t.rows {
 		for _, of := range units {
@@ -760,6 +786,18 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
 	}
 	return train, test, nil
+}
+
+// known returns the columns of a table or, if they have no names or values, the name of the column of each unit. The
+// Spec sets kinds.
+func known(columns []Column, header bool, kinds map[string]given) (all []Column, unnamed []string) {
+	for _, c := range columns {
+		if _, given := kinds[c.Name]; header || c.Values != nil || c.Kind == SkippedColumn && !given {
+			return columns, nil
+		}
+		unnamed = append(unnamed, slices.Repeat([]string{c.Name}, c.Units)...)
+	}
+	return nil, unnamed
 }
 
 // withoutMissing returns how to leave out the rows that lack a value, or a column of this name.
@@ -845,14 +883,17 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 			c.Values = sorted(values)
 			c.Units = len(c.Values)
 		}
+		if c.Kind == RealColumn {
+			c.Numbers = numbersOf(of.numbers[:t.train], of.decimals)
+		}
 		units += c.Units
 	}
 	return columns, nil
 }
 
-// rowOf names row r of the table, counted in its own file from 1. The first file has train rows.
+// rowOf names row r of the table, counted in its own file from 1. The first file has train rows, or 0 if there is one file.
 func rowOf(r, train int) string {
-	if r >= train {
+	if 0 < train && train <= r {
 		return fmt.Sprintf("row %d of the second file", r-train+1)
 	}
 	return fmt.Sprintf("row %d", r+1)
@@ -996,6 +1037,20 @@ const onlyRange, atMost, above = "any", "≤ ", "> "
 // isRange reports whether a field may be the name of a range.
 func isRange(field string) bool {
 	return field == onlyRange || strings.HasPrefix(field, atMost) || strings.HasPrefix(field, above)
+}
+
+// decimalsOf returns the number of digits behind the point of a number.
+func decimalsOf(field string) int {
+	mantissa, exponent := field, 0
+	if e := strings.IndexAny(field, "eE"); e >= 0 {
+		mantissa = field[:e]
+		exponent, _ = strconv.Atoi(field[e+1:])
+	}
+	point := strings.LastIndexAny(mantissa, ".,")
+	if point < 0 {
+		point = len(mantissa) - 1
+	}
+	return max(0, len(mantissa)-1-point-exponent)
 }
 
 func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }

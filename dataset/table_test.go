@@ -49,10 +49,10 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	set := opened(t, Spec{Name: path, Validation: new(0)})
 	columns := set.Columns()
 	want := []Column{
-		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}, false},
-		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil, false},
-		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil, false},
-		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil, false},
+		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}, false, nil},
+		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil, false, nil},
+		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil, false, nil},
+		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil, false, nil},
 	}
 	if fmt.Sprint(columns) != fmt.Sprint(want) || set.Shape() != (Shape{1, 8}) || set.Classes() != 2 {
 		t.Fatalf("columns %+v of %v, %d classes", columns, set.Shape(), set.Classes())
@@ -185,10 +185,10 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 of the second file has "pilot", which is not a value of the training data`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is not a value of the training data`,
 		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
 		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
-		"job,age,sex\nclerk,?,f\n":              `line 2 of the second file, column "age": a missing value ("?")`,
+		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
 	} {
 		_, err := set.ReadRows(written(t, "bad.csv", text))
 		wantError(t, err, says)
@@ -459,7 +459,7 @@ func TestDecimalPointsAndCommas(t *testing.T) {
 	wantError(t, err, `point ("1.200" on line 2)`, `comma ("1,85" on line 2)`, "remove the points or commas that separate thousands")
 	numbers := opened(t, Spec{Name: written(t, "numbers.csv", "a;b\n0.5;x\n1;y\n0.25;x\n"), Validation: new(0)})
 	_, err = numbers.ReadRows(written(t, "words.csv", "a;b\n0.5;x\nno, sir;x\nyes, sir;y\n"))
-	wantError(t, err, `"no, sir" on line 3 of the second file is not a number`)
+	wantError(t, err, `"no, sir" on line 3 is not a number`)
 	opened(t, Spec{Name: written(t, "text.csv", "day;b\n1.5.;0,5\n2.5.;1\n1.5.;0\n"), Validation: new(0), Largest: 2})
 	opened(t, Spec{Name: written(t, "skipped.csv", "day;b\n1.5;0,5\n2.5;1\n3.5;0\n"), Columns: "day=skip", Binarization: Real, Validation: new(0)})
 }
@@ -490,7 +490,7 @@ func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	for _, header := range []string{"a,b", "0.5,b"} {
 		_, err := Spec{Name: train, Test: written(t, "test.csv", header+"\n0.5,1\n1,2\n"), Binarization: Real}.Open()
 		if header == "a,b" {
-			wantError(t, err, `the second file has a header ("a", "b"), and the first has none`)
+			wantError(t, err, `the file has a header ("a", "b"), and the training file has none`)
 		} else {
 			wantError(t, err, `"b" on line 1`)
 		}
@@ -804,7 +804,7 @@ func TestNoticeOfAConstantNumber(t *testing.T) {
 func TestSecondFilesWithoutAHeader(t *testing.T) {
 	const bits, three = "1,0,0\n0,1,1\n1,1,0\n0,0,1\n", "1,2,0\n0,1,2\n2,0,1\n0,0,1\n"
 	for _, c := range []struct{ train, test, says string }{
-		{"a,b,c\n" + bits, bits, "if line 1 is a row, write the first line of the first file above it"},
+		{"a,b,c\n" + bits, bits, "if line 1 is a row, write the first line of the training file above it"},
 		{"a,b,c\n" + bits, "a,b,c\n" + bits, ""}, // the remedy
 		{"a,b,c\n" + bits, "c,a,b\n" + bits, ""},
 		{"0,1,2\n" + bits, bits, "if line 1 is a row"},
