@@ -10,34 +10,56 @@ import (
 	"strings"
 )
 
-// WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set.
-// A field is the value of its column, or the most probable value if the units are probabilities.
-// Categories without names are numbered from 1. In a column with Rest, a field is empty if it is
-// most probable that all units of the column are 0. A range is written as in Column.Values, and
-// ReadRows reads it again. If no column has a name but its number, there is no header. Rows of a set
-// without columns become lines of their numbers, without a header; grey levels are numbers from 0 to 1, unless Largest is given. WriteCSV returns an error for sequences, for rows that do not fit the columns or hold NaN,
-// and for draws of categorical columns with no category or several.
+// Writing is how Fields writes numbers.
+type Writing struct {
+	Within bool // moves numbers into the range from the least to the greatest number of their column in the training file
+	Exact  bool // keeps all digits of numbers, such as means, instead of the number of decimals in the training file
+}
+
+// WriteCSV writes rows of units, such as draws from a model, as a table with the columns of the set: see Fields. If no
+// column has a name but its number, there is no header. Rows of a set without columns become lines of their numbers,
+// without a header.
 func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
-	if s.train.Lengths != nil {
-		return fmt.Errorf("the rows of %s are sequences, not rows of a table: write a picture", s.Name())
-	}
-	if rows.Shape != s.Shape() {
-		return fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
-	}
-	if err := rows.Check(); err != nil {
+	columns, fields, err := s.Fields(rows, Writing{})
+	if err != nil {
 		return err
 	}
-	if s.columns == nil {
-		return s.writeNumbers(csv.NewWriter(w), rows)
-	}
-	columns, largest := s.Columns(), cmp.Or(s.spec.Largest, 1)
-	bits := s.train.Reals == nil && isBinary(s.train.Values)
-	var header []string
-	for i := range columns {
-		c := &columns[i]
-		if c.Units > 0 {
+	return WriteCSV(w, columns, fields)
+}
+
+// WriteCSV writes the fields of rows with the names of their columns as a header, unless all names are only numbers.
+func WriteCSV(w io.Writer, columns []Column, fields [][]string) error {
+	table := csv.NewWriter(w)
+	if !areNumbered(columns) {
+		var header []string
+		for _, c := range columns {
 			header = append(header, c.Name)
 		}
+		fields = append([][]string{header}, fields...)
+	}
+	return table.WriteAll(fields)
+}
+
+// Fields returns the columns of the set that have units, and the fields of rows of units, such as draws from a model.
+// A field is the value of its column, or the most probable value if the units are probabilities. Categories without
+// names are numbered from 1. In a column with Rest, a field is empty if it is most probable that all units of the column
+// are 0. A number has as many decimals as the numbers of the training file, and a range is written as in Column.Values;
+// ReadRows reads both again. Without columns, each unit is a field; grey levels are numbers from 0 to 1, unless Largest
+// is given. Fields returns an error for sequences, for rows that do not fit the columns or hold NaN, and for draws of
+// categorical columns with no category or several.
+func (s *Set) Fields(rows Sheet, how Writing) (columns []Column, fields [][]string, err error) {
+	if s.train.Lengths != nil {
+		return nil, nil, fmt.Errorf("the rows of %s are sequences, not rows of a table: write a picture", s.Name())
+	}
+	if rows.Shape != s.Shape() {
+		return nil, nil, fmt.Errorf("rows have shape %v, but the rows of %s have shape %v", rows.Shape, s.Name(), s.Shape())
+	}
+	if err := rows.Check(); err != nil {
+		return nil, nil, err
+	}
+	largest := cmp.Or(s.spec.Largest, 1)
+	bits := s.columns != nil && s.train.Reals == nil && (s.spec.Binarization == Fixed || s.spec.Binarization == Drawn || isBinary(s.train.Values) && !s.scale.Gray)
+	for _, c := range s.unitColumns() {
 		switch {
 		case c.Values != nil:
 		case c.Kind == BinaryColumn && s.spec.Largest != 0 && !bits:
@@ -48,38 +70,63 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 				c.Values[0] = "-1"
 			}
 		}
-	}
-	for _, c := range columns {
 		if err := c.checkDraws(rows.Values); err != nil {
-			return fmt.Errorf("%s: %w", s.Name(), err)
+			return nil, nil, fmt.Errorf("%s: %w", s.Name(), err)
 		}
-	}
-	table := csv.NewWriter(w)
-	var err error
-	if !areNumbered(columns) {
-		err = table.Write(header)
+		columns = append(columns, c)
 	}
 	for _, row := range s.Original(rows).Values {
-		var fields []string
-		for _, c := range columns {
-			if c.Units > 0 {
-				units := row[c.First : c.First+c.Units]
-				if c.Kind == RealColumn && c.Values == nil {
-					fields = append(fields, s.numberOf(c.First, units[0]*largest))
-					continue
-				}
-				fields = append(fields, c.field(units))
+		line := make([]string, len(columns))
+		for i, c := range columns {
+			units := row[c.First : c.First+c.Units]
+			if c.Kind != RealColumn || c.Values != nil {
+				line[i] = c.field(units)
+				continue
+			}
+			v := units[0] * largest
+			if s.columns == nil && s.spins {
+				v = 2*v - 1
+			}
+			if c.Numbers != nil && how.Within {
+				v = min(max(v, c.Numbers.Least), c.Numbers.Greatest)
+			}
+			line[i] = s.numberOf(c.First, v)
+			if c.Numbers != nil && !how.Exact && decimalsOf(line[i]) > c.Numbers.Decimals {
+				line[i] = rounded(v, c.Numbers.Decimals)
 			}
 		}
-		if err == nil {
-			err = table.Write(fields)
+		fields = append(fields, line)
+	}
+	return columns, fields, nil
+}
+
+// unitColumns returns the columns that have units, or a column of numbers for each unit if there are none.
+func (s *Set) unitColumns() (columns []Column) {
+	for _, c := range s.Columns() {
+		if c.Units > 0 {
+			columns = append(columns, c)
 		}
 	}
-	table.Flush()
-	if err != nil {
-		return err
+	if s.columns == nil {
+		for _, c := range s.fields {
+			if c.Units == 1 && s.spec.Shape == "" {
+				columns = append(columns, c)
+			}
+		}
+		for i := len(columns); i < s.Shape().Units(); i++ {
+			columns = append(columns, Column{Name: strconv.Itoa(i + 1), Kind: RealColumn, First: i, Units: 1})
+		}
 	}
-	return table.Error()
+	return columns
+}
+
+// rounded writes a number with a number of decimals.
+func rounded(v float64, decimals int) string {
+	text := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Trim(text, "-0.") == "" {
+		text = strings.TrimPrefix(text, "-")
+	}
+	return text
 }
 
 // areNumbered reports whether the columns have no names but their numbers, as in a file without a header.
@@ -120,24 +167,6 @@ func (c Column) checkDraws(rows [][]float64) error {
 	}
 	return fmt.Errorf("of %d draws, %d have no value of the column %q and %d have several, since the model draws its units one by one: train a Helmholtz machine with the groups of the columns (--groups data), or write means and most probable values (--kind means)",
 		len(rows), none, c.Name, several)
-}
-
-// writeNumbers writes a line for each row. Grey levels become numbers from 0 to 1, unless Largest is given.
-func (s *Set) writeNumbers(table *csv.Writer, rows Sheet) error {
-	for _, row := range s.Original(rows).Values {
-		var fields []string
-		for i, v := range row {
-			if v *= cmp.Or(s.spec.Largest, 1); s.spins {
-				v = 2*v - 1
-			}
-			fields = append(fields, s.numberOf(i, v))
-		}
-		if err := table.Write(fields); err != nil {
-			return err
-		}
-	}
-	table.Flush()
-	return table.Error()
 }
 
 // numberOf writes a number of a unit: with the digits that a float32 needs or, if the set is standardised, to a

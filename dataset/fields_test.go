@@ -177,8 +177,28 @@ func TestWriteCSVOfRanges(t *testing.T) {
 	_, err = real.ReadRows(written(t, "real.csv", "pay,time,town\n> 5,0.1,a\n"))
 	wantError(t, err, `column "pay": "> 5" on line 2 is not a number`)
 	b.Reset()
-	if err := real.WriteCSV(&b, Sheet{real.Shape(), [][]float64{{7703831, 1, 0, 0}, {1.5e-12, 1, 0, 0}, {0.1, 1, 0, 0}, {1e30, 1, 0, 0}}}); err != nil || b.String() != "pay,town\n7703831,a\n0.0000000000015,a\n0.1,a\n1e+30,a\n" {
-		t.Errorf("real numbers are written as\n%s, %v", b.String(), err)
+	sheet := Sheet{real.Shape(), [][]float64{{7703831, 1, 0, 0}, {1.5e-12, 1, 0, 0}, {-0.1, 1, 0, 0}, {1e30, 1, 0, 0}}}
+	for how, want := range map[Writing]string{
+		{}:             "7703831 0 0 1e+30", // whole, as in the file
+		{Exact: true}:  "7703831 0.0000000000015 -0.1 1e+30",
+		{Within: true}: "4653355 4641134 4641134 4653355",
+	} {
+		_, fields, err := real.Fields(sheet, how)
+		var got []string
+		for _, row := range fields {
+			got = append(got, row[0])
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%+v: real numbers are written as %v, %v, want %s", how, got, err, want)
+		}
+	}
+}
+
+// A number has the decimals of its column, however its file writes them.
+func TestDecimals(t *testing.T) {
+	set := opened(t, Spec{Name: written(t, "decimals.csv", table30("a,b,c,d", "%[1]d.50,1%[1]de-4,%[2]d.25e1,-%[1]d1")), Binarization: Real})
+	if _, fields, err := set.Fields(Sheet{set.Shape(), [][]float64{{1.006, 1.00006, 2.06, -3.4}}}, Writing{}); err != nil || strings.Join(fields[0], " ") != "1.01 1.0001 2.1 -3" {
+		t.Errorf("fields %v, %v", fields, err)
 	}
 }
 

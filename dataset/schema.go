@@ -17,6 +17,8 @@ type Schema struct {
 	Header  bool     // whether the first line of a table names its columns
 	Columns []Column // of a table; nil for other data
 	Shape   Shape    // of a row, with its first unit in the upper left
+	// Fingerprint is the Fingerprint of the set in the schema of a run, and otherwise "".
+	Fingerprint string
 
 	sequences bool
 	keys      []int
@@ -70,16 +72,17 @@ const schemaFormat = 1
 
 // schemaTOML is the TOML of a Schema.
 type schemaTOML struct {
-	Format     int          `toml:"schema"`
-	Shape      string       `toml:"shape"`
-	Header     *bool        `toml:"header,omitempty"`
-	Sequences  bool         `toml:"sequences,omitempty"`
-	Keys       []int        `toml:"keys,omitempty"`
-	Classes    []string     `toml:"classes,omitempty"`
-	Means      []float64    `toml:"means,omitempty"`
-	Deviations []float64    `toml:"deviations,omitempty"`
-	Scale      scale        `toml:"scale"`
-	Columns    []columnTOML `toml:"column,omitempty"`
+	Format      int          `toml:"schema"`
+	Fingerprint string       `toml:"fingerprint,omitempty"`
+	Shape       string       `toml:"shape"`
+	Header      *bool        `toml:"header,omitempty"`
+	Sequences   bool         `toml:"sequences,omitempty"`
+	Keys        []int        `toml:"keys,omitempty"`
+	Classes     []string     `toml:"classes,omitempty"`
+	Means       []float64    `toml:"means,omitempty"`
+	Deviations  []float64    `toml:"deviations,omitempty"`
+	Scale       scale        `toml:"scale"`
+	Columns     []columnTOML `toml:"column,omitempty"`
 }
 
 type columnTOML struct {
@@ -101,7 +104,7 @@ const CountColumn ColumnKind = "count"
 
 // TOML returns the Schema as text, which ParseSchema reads.
 func (of Schema) TOML() []byte {
-	t := schemaTOML{Format: schemaFormat, Shape: strings.Replace(of.Shape.String(), "×", "x", 1), Sequences: of.sequences, Keys: of.keys, Classes: of.classes, Scale: of.scale}
+	t := schemaTOML{Format: schemaFormat, Fingerprint: of.Fingerprint, Shape: strings.Replace(of.Shape.String(), "×", "x", 1), Sequences: of.sequences, Keys: of.keys, Classes: of.classes, Scale: of.scale}
 	if of.Columns != nil {
 		t.Header = &of.Header
 	}
@@ -140,7 +143,7 @@ func ParseSchema(text []byte) (of Schema, err error) {
 	if of.Shape, err = parseShape(t.Shape); err != nil {
 		return of, err
 	}
-	of.Header, of.sequences, of.keys, of.classes, of.scale = t.Header != nil && *t.Header, t.Sequences, t.Keys, t.Classes, t.Scale
+	of.Fingerprint, of.Header, of.sequences, of.keys, of.classes, of.scale = t.Fingerprint, t.Header != nil && *t.Header, t.Sequences, t.Keys, t.Classes, t.Scale
 	if len(t.Means) != len(t.Deviations) || slices.ContainsFunc(t.Deviations, func(sd float64) bool { return !(sd > 0) }) {
 		return of, errors.New("the schema has deviations that are not above 0, or another number of means: write it anew")
 	}

@@ -17,6 +17,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -160,6 +161,9 @@ func (s Split) called(noun string) string {
 	return strings.Join(strings.Fields("the "+s.Name+" "+noun), " ")
 }
 
+// ErrNoRows is the error for a split without rows.
+var ErrNoRows = errors.New("no rows")
+
 // Check refuses a split without rows, and a split whose values, labels or lengths do not match the number and the
 // shape of its rows.
 func (s Split) Check() error {
@@ -168,7 +172,7 @@ func (s Split) Check() error {
 	}
 	switch units := s.Shape.Units(); {
 	case s.Rows < 1:
-		return fmt.Errorf("%s has no rows: choose another split", s.called("split"))
+		return fmt.Errorf("%s has %w: choose another split", s.called("split"), ErrNoRows)
 	case s.Bits != nil && (len(s.Bits) != s.Rows*packedBytes(units) || s.Values != nil || s.Reals != nil):
 		return fmt.Errorf("%s has %d bytes of bits, and perhaps other values, for %s of %d units: give %d bytes alone", s.called("split"), len(s.Bits), names.Count(s.Rows, "row"), units, s.Rows*packedBytes(units))
 	case s.Bits == nil && max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:

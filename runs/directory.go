@@ -32,6 +32,7 @@ const (
 	sessionsFile   = "sessions.jsonl"       // where and by which program the run was trained
 	clockFile      = "clock.json"           // time that training has taken
 	datasetFile    = "dataset.bin"          // the data, if dataset.FromRows made them
+	schemaFile     = "schema.toml"          // how other data become rows
 	lockFile       = ".lock"
 )
 
@@ -136,10 +137,15 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 	there, _, err := readExperiment(dir)
 	switch {
 	case err == nil:
-		_, err = compare(dir, there, e)
+		if _, err = compare(dir, there, e); err == nil && !exists(held.Path(schemaFile)) { // an earlier version wrote none
+			err = storeSchema(held, set)
+		}
 	case errors.Is(err, os.ErrNotExist):
 		// The experiment is written last: if it exists, so do the data.
 		if err = storeDataset(held, set); err == nil {
+			err = storeSchema(held, set)
+		}
+		if err == nil {
 			err = held.WriteAside(experimentFile, sealText(e.TOML()))
 		}
 	}
@@ -168,7 +174,7 @@ func hold(dir string) (*file.Held, error) {
 func isRunFile(name string) bool {
 	_, isKept := keptEpoch(name)
 	return isKept || slices.Contains([]string{
-		experimentFile, checkpointFile, bestFile, metricsFile, stepsFile, sessionsFile, clockFile, datasetFile, file.LeaseFile,
+		experimentFile, checkpointFile, bestFile, metricsFile, stepsFile, sessionsFile, clockFile, datasetFile, schemaFile, file.LeaseFile,
 	}, name)
 }
 
@@ -250,7 +256,7 @@ func refuseForeign(dir string) error {
 		switch name := entry.Name(); {
 		case name == experimentFile:
 			return nil
-		case name != lockFile && name != file.LeaseFile && name != datasetFile && !isLeftover(name):
+		case name != lockFile && name != file.LeaseFile && name != datasetFile && name != schemaFile && !isLeftover(name):
 			foreign = name
 		}
 	}

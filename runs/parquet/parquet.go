@@ -18,7 +18,9 @@ func init() { runs.RegisterTableFormat("parquet", Write) }
 // the file hold the title, if there is one, and KEY.label and KEY.unit for the columns that have a
 // label or a unit.
 func Write(t *runs.Table, w io.Writer) error {
-	options := []parquet.WriterOption{schema(t), parquet.Compression(&parquet.Snappy)}
+	var keys []string
+	var kinds []runs.ColumnKind
+	var options []parquet.WriterOption
 	describe := func(key, value string) {
 		if value != "" {
 			options = append(options, parquet.KeyValueMetadata(key, value))
@@ -26,22 +28,30 @@ func Write(t *runs.Table, w io.Writer) error {
 	}
 	describe("title", t.Title())
 	for _, c := range t.Columns() {
+		keys, kinds = append(keys, c.Key), append(kinds, c.Kind)
 		describe(c.Key+".label", c.Label)
 		describe(c.Key+".unit", c.Unit)
 	}
-	file := parquet.NewWriter(w, options...)
-	if _, err := file.WriteRows(rows(t)); err != nil {
-		return fmt.Errorf("writing table %s: %w", t.Name(), err)
+	return WriteRows(w, t.Name(), keys, kinds, t.Rows(), options...)
+}
+
+// WriteRows writes rows of cells, as in a table, as a Parquet file whose columns have other names than the keys of a
+// table. A cell is a string, an int64, a float64, a bool, or nil.
+func WriteRows(w io.Writer, schema string, names []string, kinds []runs.ColumnKind, cells [][]any, options ...parquet.WriterOption) error {
+	file := parquet.NewWriter(w, append(options, schemaOf(schema, names, kinds), parquet.Compression(&parquet.Snappy))...)
+	_, err := file.WriteRows(rows(cells))
+	if err == nil {
+		err = file.Close()
 	}
-	if err := file.Close(); err != nil {
-		return fmt.Errorf("writing table %s: %w", t.Name(), err)
+	if err != nil {
+		return fmt.Errorf("writing table %s: %w", schema, err)
 	}
 	return nil
 }
 
-func rows(t *runs.Table) []parquet.Row {
-	rows := make([]parquet.Row, len(t.Rows()))
-	for i, cells := range t.Rows() {
+func rows(all [][]any) []parquet.Row {
+	rows := make([]parquet.Row, len(all))
+	for i, cells := range all {
 		rows[i] = make(parquet.Row, len(cells))
 		for column, cell := range cells {
 			defined := 1
@@ -54,20 +64,20 @@ func rows(t *runs.Table) []parquet.Row {
 	return rows
 }
 
-func schema(t *runs.Table) *parquet.Schema {
+func schemaOf(schema string, names []string, kinds []runs.ColumnKind) *parquet.Schema {
 	nodes := parquet.Group{}
-	for _, c := range t.Columns() {
-		nodes[c.Key] = parquet.Optional(leaf(c.Kind))
+	for i, name := range names {
+		nodes[name] = parquet.Optional(leaf(kinds[i]))
 	}
 	byKey := map[string]parquet.Field{}
 	for _, field := range nodes.Fields() {
 		byKey[field.Name()] = field
 	}
 	root := ordered{Group: nodes}
-	for _, c := range t.Columns() {
-		root.fields = append(root.fields, byKey[c.Key])
+	for _, name := range names {
+		root.fields = append(root.fields, byKey[name])
 	}
-	return parquet.NewSchema(t.Name(), root)
+	return parquet.NewSchema(schema, root)
 }
 
 func leaf(k runs.ColumnKind) parquet.Node {

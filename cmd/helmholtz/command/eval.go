@@ -421,7 +421,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 			return err
 		}
 	}
-	if o.Set, err = run.Dataset(); err != nil {
+	if o.Set, err = run.Blank(); err != nil {
 		return err
 	}
 	if o.Rows, err = o.Set.ReadRows(x.file); err != nil {
@@ -431,6 +431,11 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		fmt.Fprintln(c.ErrOrStderr(), notice)
 	}
 	logP, what, err := evaluator.LogPOfRows(c.Context(), o)
+	if errors.Is(err, dataset.ErrNoRows) { // annealing begins at the base rates of the training rows
+		if o.Set, err = run.Dataset(); err == nil {
+			logP, what, err = evaluator.LogPOfRows(c.Context(), o)
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,6 +19,7 @@ import (
 func newSample() *cobra.Command {
 	var out, midi, which, kind, split string
 	var n int
+	var how dataset.Writing
 	var chain runs.Chain
 	var seed uint64
 	c := &cobra.Command{
@@ -40,9 +40,10 @@ figure.
 With --out FILE.gif, an animation shows the samples at the epochs that the run has kept (see
 train --keep) and at its last epoch, all from the same random numbers.
 
-With --out FILE.csv, samples are written as rows of numbers, of a table by column: draws, if
-the model has them, or means and most probable values with --kind means or with --gibbs on
-p*.
+With --out FILE.csv, .json or .parquet, samples are written as rows, of a table by column
+in the kinds of its file, with as many decimals: draws, if the model has them, or means and
+most probable values with --kind means or with --gibbs on p*. --within moves numbers into
+the range of their column. This needs no rows of the data.
 
 A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
 it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
@@ -56,14 +57,15 @@ before the expected values are drawn.`,
   helmholtz sample runs/mnist --gibbs 20 --out pstar.png
   helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
   helmholtz sample runs/mnist --n 36 --out training.gif
-  helmholtz sample runs/table --kind draws --out dreams.csv
+  helmholtz sample runs/table --kind draws --within --out dreams.csv
   helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
   helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
   helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
 		Args: oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV for rows of numbers", append(slices.Clone(formats), "gif", "csv")...)
+	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), append(rowFormats, "gif")...)...)
+	f.BoolVar(&how.Within, "within", false, "move numbers of rows into the range that their column has in the training file")
 	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	f.StringVar(&kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
 	takes(f, "kind", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
@@ -83,7 +85,11 @@ before the expected values are drawn.`,
 			if err != nil {
 				return err
 			}
-			table := strings.EqualFold(filepath.Ext(out), ".csv")
+			format := strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
+			table := slices.Contains(rowFormats, format)
+			if how.Within && !table {
+				return misuse(c, "--within is for rows, but --out is %s: name a file such as rows.csv", out)
+			}
 			if err := plotting.CheckPixels(run); err != nil && !table {
 				return err
 			}
@@ -104,18 +110,22 @@ before the expected values are drawn.`,
 			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
 			var set *dataset.Set
 			ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
-			if table || midi != "" && ofFile || slices.Contains(d.Uses, "split") {
-				if set, err = run.Dataset(); err != nil {
-					return err
+			if slices.Contains(d.Uses, "split") {
+				if set, err = run.Dataset(); err == nil {
+					s.Rows = pick(set, split)
 				}
-				s.Rows = pick(set, split)
+			} else if table || midi != "" && ofFile {
+				set, err = run.Blank()
+			}
+			if err != nil {
+				return err
 			}
 			if table && d.Kind == "draws" && chain.Sweeps > 0 { // draws that no table can hold are refused before the sweeps
 				first := s
 				first.N, first.Chain.Sweeps = min(n, 100), 0
 				sheets, err := d.Draw(c.Context(), first)
 				if err == nil {
-					err = set.WriteCSV(io.Discard, sheets[0])
+					_, _, err = set.Fields(sheets[0], how)
 				}
 				if err != nil {
 					return err
@@ -140,11 +150,16 @@ before the expected values are drawn.`,
 				}
 			}
 			if table {
-				var text bytes.Buffer
-				if err := set.WriteCSV(&text, sheets[0]); err != nil {
+				how.Exact = d.Kind == "means"
+				columns, fields, err := set.Fields(sheets[0], how)
+				if err != nil {
 					return err
 				}
-				return savedAt(c, out, writeFile(out, text.Bytes()))
+				text, err := rowsAs(format, columns, fields)
+				if err != nil {
+					return err
+				}
+				return savedAt(c, out, writeFile(out, text))
 			}
 			figure := plotting.Drawn(d, sheets)
 			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {

@@ -1,0 +1,62 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+)
+
+// longestSchema is the largest schema in bytes, of some 10⁵ columns.
+const longestSchema = 1 << 25
+
+// storeSchema writes the schema of data that the experiment names. It removes the schema that a killed program left
+// beside other data.
+func storeSchema(held *file.Held, set *dataset.Set) error {
+	if set.MadeFromRows() {
+		if err := os.Remove(held.Path(schemaFile)); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	of := set.Schema()
+	of.Fingerprint = set.Fingerprint()
+	return held.WriteAside(schemaFile, sealText(of.TOML()))
+}
+
+// Blank returns the data set of the run without its rows, from schema.toml. It reads rows of other files, and writes
+// samples, without the files of the data. Blank returns Dataset if a program made the data from rows, or if an earlier
+// version trained the run, whose directory has no schema.
+func (r *Run) Blank() (*dataset.Set, error) {
+	path := filepath.Join(r.dir, schemaFile)
+	text, err := file.Read(path, longestSchema)
+	if errors.Is(err, os.ErrNotExist) {
+		return r.Dataset()
+	}
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := verifyText(text)
+	if err == nil && !sealed {
+		err = errors.New("it has no checksum: the file was damaged")
+	}
+	var set *dataset.Set
+	if err == nil {
+		var of dataset.Schema
+		of, err = dataset.ParseSchema(text)
+		switch h := r.experiment.Header(); {
+		case err != nil:
+		case of.Fingerprint != h.Fingerprint:
+			err = fmt.Errorf("it describes data with fingerprint %.12s, but the run has data with %.12s", of.Fingerprint, h.Fingerprint)
+		default:
+			set, err = of.Blank(h.Dataset)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: restore the file from a copy, or remove it and put the data back", damaged(path, err))
+	}
+	return set, nil
+}
