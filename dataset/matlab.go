@@ -150,6 +150,9 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 		return a, false, matlabError(io.ErrUnexpectedEOF)
 	}
 	sizes, err := matlabPart(r, order, 4*maxMatlabSizes)
+	if err == nil && len(sizes) < 8 { // an array has at least two dimensions
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return a, false, matlabError(err)
 	}

@@ -131,6 +131,41 @@ func TestNoFlippedBitIsReadSilently(t *testing.T) {
 	}
 }
 
+// No flipped bit of a schema is read, nor the schema of other data.
+func TestDamagedSchemas(t *testing.T) {
+	t.Parallel()
+	table := filepath.Join(t.TempDir(), "table.csv")
+	text := "a,b,c,d\n" + strings.Repeat("0,1,1,0\n1,0,1,0\n1,1,0,1\n", 10)
+	if err := os.WriteFile(table, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Spec{Name: table, Binarization: dataset.Gray}.OpenNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := mustTrain(t, brief(set), set, t.TempDir())
+	if blank, err := run.Blank(); err != nil || blank.Shape() != set.Shape() {
+		t.Fatalf("%v, %v", blank, err)
+	}
+	path := filepath.Join(run.Dir(), "schema.toml")
+	flipped(t, path, 100, func(place int) {
+		if blank, err := run.Blank(); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("with byte %d of the schema: %v, %v", place, blank, err)
+		}
+	})
+	other, err := dataset.Spec{Name: table, Seed: 7, Binarization: dataset.Gray}.OpenNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := os.ReadFile(filepath.Join(mustTrain(t, brief(other), other, t.TempDir()).Dir(), "schema.toml"))
+	if err == nil {
+		err = os.WriteFile(path, schema, 0o600)
+	}
+	if blank, other := run.Blank(); err != nil || other == nil || !strings.Contains(other.Error(), "describes data with fingerprint") {
+		t.Errorf("with the schema of another run: %v, %v, %v", blank, other, err)
+	}
+}
+
 // Nor does a flipped bit silently change the result of resumed training, with or without a
 // checkpoint.
 func TestNoFlippedBitIsTrainedSilently(t *testing.T) {

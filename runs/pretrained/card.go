@@ -158,7 +158,7 @@ var kept = []struct {
 	name   string
 	needed bool
 }{
-	{"experiment.toml", true}, {"dataset.bin", false}, {"metrics.jsonl", true}, {"steps.jsonl", false},
+	{"experiment.toml", true}, {"dataset.bin", false}, {"schema.toml", false}, {"metrics.jsonl", true}, {"steps.jsonl", false},
 	{"sessions.jsonl", true}, {"clock.json", true}, {"best.safetensors", false}, {"checkpoint.safetensors", true},
 }
 
