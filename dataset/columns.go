@@ -156,7 +156,7 @@ func (t *table) byKind(columns []Column, b Binarization) {
 		case c.Kind == SkippedColumn && len(values) == 1 && (of.numbers == nil || of.isBlank()):
 			c.Values = values
 		case of.missing != "":
-		case c.Kind == SkippedColumn || of.numbers == nil || t.alike:
+		case c.Kind.isIgnored() || of.numbers == nil || t.alike:
 		case slices.ContainsFunc(of.numbers[:t.train], func(v float64) bool { return math.Abs(v) > 1<<53 }):
 			c.Kind = RealColumn // infinite, or not told apart
 		case len(values) == 1 && t.train > 1:
@@ -187,7 +187,7 @@ func (t *table) isImage(columns []Column, b Binarization) bool {
 	var called []string
 	whole, bits, spins, least, most := true, true, true, math.Inf(1), math.Inf(-1)
 	for i, c := range columns {
-		if c.Kind == LabelColumn || c.Kind == SkippedColumn {
+		if c.Kind == LabelColumn || c.Kind.isIgnored() {
 			continue
 		}
 		if t.columns[i].numbers == nil {

@@ -249,7 +249,14 @@ func (t *table) isMissing(field string, v float64, is bool) bool {
 	return coded && t.rules.areSame(v, code)
 }
 
-// numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if t.commas is set.
+// pointed and comma match numbers with separators of thousands, and a decimal point or comma.
+var (
+	pointed = regexp.MustCompile(`^[-+]?\d{1,3}(,\d{3})+(\.\d*)?$`)
+	comma   = regexp.MustCompile(`^[-+]?\d{1,3}(\.\d{3})+(,\d*)?$`)
+)
+
+// numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if
+// t.commas is set. If t.decimal is set, the other character may separate thousands.
 func (t *table) numberIn(field string) (float64, bool) {
 	switch field { // the usual fields of binary data
 	case "0":
@@ -257,8 +264,16 @@ func (t *table) numberIn(field string) (float64, bool) {
 	case "1":
 		return 1, true
 	}
+	switch {
+	case t.decimal == "." && pointed.MatchString(field):
+		field = strings.ReplaceAll(field, ",", "")
+	case t.decimal == "," && comma.MatchString(field):
+		field = strings.ReplaceAll(strings.ReplaceAll(field, ".", ""), ",", ".")
+	case t.decimal == "," && strings.Contains(field, "."):
+		return 0, false
+	}
 	v, err := strconv.ParseFloat(field, 64)
-	if err != nil && t.commas && strings.Count(field, ",") == 1 {
+	if err != nil && (t.decimal == "," || t.decimal == "" && t.commas) && strings.Count(field, ",") == 1 {
 		v, err = strconv.ParseFloat(strings.Replace(field, ",", ".", 1), 64)
 	}
 	return v, err == nil || errors.Is(err, strconv.ErrRange)

@@ -33,6 +33,8 @@ type rows struct {
 	classes []string // names of the classes
 	fields  []Column // all columns of a table
 	header  bool     // whether the table names its columns
+	decimal string   // the decimal character of the table, if the Spec or a schema sets it
+	point   string   // the decimal character of the table, or "" if its numbers have none
 }
 
 func (r rows) count() int {
@@ -251,6 +253,7 @@ func (s Spec) divide(data source) (*Set, error) {
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
 	set.doubt, set.fields, set.header, set.scale = data.doubt, data.train.fields, data.train.header, data.scale
+	set.decimal, set.point = data.train.decimal, data.train.point
 	if s.isNamed() && (binarized || !isBinary(train.values)) {
 		set.scale = scale{Levels: true, Gray: true}
 	}

@@ -90,7 +90,9 @@ func (s *Set) Fields(rows Sheet, how Writing) (columns []Column, fields [][]stri
 			if c.Numbers != nil && how.Within {
 				v = min(max(v, c.Numbers.Least), c.Numbers.Greatest)
 			}
-			line[i] = s.numberOf(c.First, v)
+			if line[i] = number(v); !c.Log {
+				line[i] = s.numberOf(c.First, v)
+			}
 			if c.Numbers != nil && !how.Exact && decimalsOf(line[i]) > c.Numbers.Decimals {
 				line[i] = rounded(v, c.Numbers.Decimals)
 			}

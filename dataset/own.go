@@ -52,8 +52,8 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
 	case s.WeightFile != "":
 		return nil, fmt.Errorf("data set %s: weight_file = %q: it is only for the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
-	case s.Columns != "" || s.Shape != "":
-		return nil, fmt.Errorf("data set %s: columns = %q, shape = %q: they are for a file of your own, but the rows and their shape are given; leave both empty", s.Name, s.Columns, s.Shape)
+	case s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "":
+		return nil, fmt.Errorf("data set %s: columns = %q, shape = %q, or schema, header or decimal: they are for a file of your own, but the rows and their shape are given; leave both empty", s.Name, s.Columns, s.Shape)
 	case s.FirstLabel != 0 && trainLabels == nil:
 		return nil, fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: call FromLabeledRows, or omit first_label", s.Name, s.FirstLabel)
 	case misshapen != nil:
@@ -166,16 +166,29 @@ func (s Spec) loadOwn() (source, error) {
 		if data.train, data.test, err = t.coded(s, nil); err != nil {
 			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
 		}
-	} else if s.Columns != "" {
-		return source{}, fmt.Errorf("data set %s: columns = %q: only tables have columns: save the rows as CSV or Parquet, or leave columns empty (--columns)", s.Name, s.Columns)
+	} else if s.Columns+s.Schema+s.Header+s.Decimal != "" {
+		return source{}, fmt.Errorf("data set %s: columns = %q, schema = %q, header = %q, decimal = %q: only tables have columns: save the rows as CSV or Parquet, or leave these settings empty (--columns)", s.Name, s.Columns, s.Schema, s.Header, s.Decimal)
 	}
 	return data, s.finish(&data, nil)
+}
+
+// newTable returns a table that reads files with the columns that the Spec or its schema declares.
+func (s Spec) newTable() (*table, error) {
+	kinds, err := parseColumns(s.Columns)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal, alike: s.array || s.Shape != "" || s.Largest != 0}
+	if s.Schema != "" {
+		err = t.declare(s.Schema)
+	}
+	return t, err
 }
 
 // tableLike returns a table without rows that reads files with the columns of a set.
 func (s Spec) tableLike(set *Set) (*table, error) {
 	kinds, err := parseColumns(s.Columns)
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, like: set.fields, columns: emptyFields(len(set.fields))}
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, decimal: set.decimal, point: set.point, like: set.fields, columns: emptyFields(len(set.fields))}
 	for _, c := range set.fields {
 		if set.header {
 			t.header = append(t.header, c.Name)
@@ -568,11 +581,9 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		if err == nil || !errors.Is(err, errNotBits) {
 			return data, nil, err
 		}
-		kinds, err := parseColumns(s.Columns)
-		if err != nil {
+		if t, err = s.newTable(); err != nil {
 			return source{}, nil, err
 		}
-		t = &table{code: s.Missing, rules: s.rules(), kinds: kinds, alike: s.array || s.Shape != "" || s.Largest != 0}
 	}
 	t.train = t.rows
 	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
@@ -652,7 +663,7 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 		read, err = asRows(readNPY(b))
 	case bytes.HasPrefix(start, []byte{0, 0}):
 		read, err = asRows(readIDX(b))
-	case strings.IndexByte("01 \t\r\n", start[0]) >= 0 && s.Columns == "":
+	case strings.IndexByte("01 \t\r\n", start[0]) >= 0 && s.Columns+s.Schema+s.Header+s.Decimal == "":
 		read, err = readText(b)
 	case isText(start):
 		err = errNotBits

@@ -120,7 +120,7 @@ func TestPackedRowsTakeABitAValue(t *testing.T) {
 		}
 	})
 	bits := rows * units / 8
-	if most := uint64(bits + bits/10 + 8*rows + 1280<<10); took > most {
+	if most := uint64(bits + bits/10 + 8*rows + 1320<<10); took > most {
 		t.Errorf("%d bytes were taken for %d rows of %d units, want at most %d", took, rows, units, most)
 	}
 	if s.Train().Rows != rows*9/10 || len(s.Train().Bits) != bits*9/10 {

@@ -63,7 +63,7 @@ func (t *table) read(r io.Reader) error {
 	}
 	t.commas, t.separator = false, ','
 	line := 0
-	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind == SkippedColumn }
+	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind.isIgnored() }
 	err := read(TableFile{in.at, in.size, t.rules, t.code, skips}, func(fields []string) error {
 		line++
 		return t.add(fields, line)

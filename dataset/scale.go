@@ -74,10 +74,10 @@ type scale struct {
 	Bits   bool    `toml:"bits,omitempty"`   // bytes of 0 and 1
 	Gray   bool    `toml:"grey,omitempty"`   // some numbers are between off and on
 	Spins  bool    `toml:"spins,omitempty"`  // -1 and 1
-	White  uint16  `toml:"white,omitempty"`  // of pictures
+	White  uint16  `toml:"white,omitzero"`   // of pictures
 	Reals  bool    `toml:"reals,omitempty"`  // kept as they are; the next fields describe them, and the levels of pictures
-	Least  float64 `toml:"least,omitempty"`
-	Most   float64 `toml:"greatest,omitempty"`
+	Least  float64 `toml:"least,omitzero"`
+	Most   float64 `toml:"greatest,omitzero"`
 	Whole  bool    `toml:"whole,omitempty"`
 }
 

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Schema declares how a file becomes rows: the columns of a table, or the shape of other rows, and the scale of their
@@ -16,10 +18,12 @@ import (
 type Schema struct {
 	Header  bool     // whether the first line of a table names its columns
 	Columns []Column // of a table; nil for other data
+	Decimal string   // the decimal character, "." or ",", if the other one may separate thousands; otherwise ""
 	Shape   Shape    // of a row, with its first unit in the upper left
 	// Fingerprint is the Fingerprint of the set in the schema of a run, and otherwise "".
 	Fingerprint string
 
+	point     string // the decimal character of the training file, or "" if its numbers have none
 	sequences bool
 	keys      []int
 	classes   []string
@@ -29,7 +33,7 @@ type Schema struct {
 
 // Schema returns the columns of the set, or the shape of its rows, and the scale of the numbers in its file.
 func (s *Set) Schema() Schema {
-	of := Schema{Header: s.header, Columns: s.fields, Shape: s.Shape(), sequences: s.train.Lengths != nil, keys: s.keys, classes: s.classes, scalings: s.scalings, scale: s.scale}
+	of := Schema{Header: s.header, Decimal: s.decimal, point: s.point, Columns: s.fields, Shape: s.Shape(), sequences: s.train.Lengths != nil, keys: s.keys, classes: s.classes, scalings: s.scalings, scale: s.scale}
 	if of.Columns == nil {
 		of.Columns = s.columns
 	}
@@ -54,7 +58,13 @@ func (of Schema) Blank(spec Spec) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	set.decimal, set.point = of.Decimal, of.point
 	set.header, set.scale, set.spins, set.keys, set.classes, set.scalings = of.Header, of.scale, of.scale.Spins, of.keys, of.classes, of.scalings
+	if spec.Schema != "" { // which gives all kinds
+		for _, c := range of.Columns {
+			kinds[c.Name] = given{}
+		}
+	}
 	switch {
 	case !spec.IsFile():
 		set.columns = of.Columns
@@ -74,8 +84,10 @@ const schemaFormat = 1
 type schemaTOML struct {
 	Format      int          `toml:"schema"`
 	Fingerprint string       `toml:"fingerprint,omitempty"`
-	Shape       string       `toml:"shape"`
+	Shape       string       `toml:"shape,omitempty"`
 	Header      *bool        `toml:"header,omitempty"`
+	Decimal     string       `toml:"decimal,omitempty"`
+	Point       string       `toml:"point,omitempty"`
 	Sequences   bool         `toml:"sequences,omitempty"`
 	Keys        []int        `toml:"keys,omitempty"`
 	Classes     []string     `toml:"classes,omitempty"`
@@ -86,38 +98,59 @@ type schemaTOML struct {
 }
 
 type columnTOML struct {
-	Name      string     `toml:"name"`
-	Kind      ColumnKind `toml:"kind"`
-	Units     int        `toml:"units"`
-	Values    []string   `toml:"values,omitempty"`
-	Cuts      []float64  `toml:"cuts,omitempty"`
-	Rest      bool       `toml:"rest,omitempty"`
-	Decimals  *int       `toml:"decimals,omitempty"`
-	Least     *float64   `toml:"least,omitempty"`
-	Greatest  *float64   `toml:"greatest,omitempty"`
-	Mean      *float64   `toml:"mean,omitempty"`
-	Deviation *float64   `toml:"deviation,omitempty"`
+	Name           string     `toml:"name"`
+	Kind           ColumnKind `toml:"kind"`
+	Transformation string     `toml:"transformation,omitempty"`
+	Missing        []string   `toml:"missing,omitempty"`
+	Units          int        `toml:"units,omitzero"` // of categories without names
+	Values         []string   `toml:"values,omitempty"`
+	Cuts           []float64  `toml:"cuts,omitempty"`
+	Rest           bool       `toml:"rest,omitempty"`
+	Decimals       *int       `toml:"decimals,omitempty"`
+	Least          float64    `toml:"least,omitzero"`
+	Greatest       float64    `toml:"greatest,omitzero"`
+	Mean           float64    `toml:"mean,omitzero"`
+	Deviation      float64    `toml:"deviation,omitzero"`
 }
 
-// CountColumn is the kind that the TOML of a Schema gives a RealColumn of whole numbers that are not negative.
-const CountColumn ColumnKind = "count"
+const (
+	// countColumn is the kind that the TOML of a Schema gives a RealColumn of whole numbers that are not negative.
+	countColumn ColumnKind = "count"
+
+	logarithm, standardisation = "log", "standardised"
+)
 
 // TOML returns the Schema as text, which ParseSchema reads.
 func (of Schema) TOML() []byte {
-	t := schemaTOML{Format: schemaFormat, Fingerprint: of.Fingerprint, Shape: strings.Replace(of.Shape.String(), "×", "x", 1), Sequences: of.sequences, Keys: of.keys, Classes: of.classes, Scale: of.scale}
+	t := schemaTOML{Format: schemaFormat, Fingerprint: of.Fingerprint, Decimal: of.Decimal, Point: of.point, Sequences: of.sequences, Keys: of.keys, Classes: of.classes, Scale: of.scale}
 	if of.Columns != nil {
 		t.Header = &of.Header
+	}
+	if of.Columns == nil || of.Shape.Height > 1 {
+		t.Shape = strings.Replace(of.Shape.String(), "×", "x", 1)
 	}
 	for _, by := range of.scalings {
 		t.Means, t.Deviations = append(t.Means, by.Mean), append(t.Deviations, by.SD)
 	}
 	for _, c := range of.Columns {
-		column := columnTOML{Name: c.Name, Kind: c.Kind, Units: c.Units, Values: c.Values, Cuts: c.Cuts, Rest: c.Rest}
+		column := columnTOML{Name: c.Name, Kind: c.Kind, Missing: c.Missing, Values: c.Values, Cuts: c.Cuts, Rest: c.Rest}
+		if c.Cuts != nil {
+			column.Values = nil // which follow from the cuts
+		}
+		if c.Kind == CategoricalColumn && c.Values == nil {
+			column.Units = c.Units
+		}
 		if n := c.Numbers; n != nil {
-			column.Decimals, column.Least, column.Greatest, column.Mean, column.Deviation = &n.Decimals, &n.Least, &n.Greatest, &n.Mean, &n.SD
+			column.Decimals, column.Least, column.Greatest, column.Mean, column.Deviation = &n.Decimals, n.Least, n.Greatest, n.Mean, n.SD
 			if n.Decimals == 0 && n.Least >= 0 {
-				column.Kind = CountColumn
+				column.Kind = countColumn
 			}
+		}
+		switch {
+		case c.Log:
+			column.Transformation = logarithm
+		case c.Kind == RealColumn && of.scalings != nil:
+			column.Transformation = standardisation
 		}
 		t.Columns = append(t.Columns, column)
 	}
@@ -128,7 +161,8 @@ func (of Schema) TOML() []byte {
 	return b.Bytes()
 }
 
-// ParseSchema reads the TOML of a Schema. It refuses unknown keys, kinds and units that do not match the values.
+// ParseSchema reads the TOML of a Schema. It refuses unknown keys and kinds, values that do not fit their kind, and two
+// columns of one name.
 func ParseSchema(text []byte) (of Schema, err error) {
 	var t schemaTOML
 	meta, err := toml.Decode(string(text), &t)
@@ -139,64 +173,102 @@ func ParseSchema(text []byte) (of Schema, err error) {
 		return of, fmt.Errorf("schema = %d: this program reads schema = %d; write the schema anew with helmholtz data show FILE --write-schema", t.Format, schemaFormat)
 	case len(meta.Undecoded()) > 0:
 		return of, fmt.Errorf("the schema has an unknown key %v: remove it, or correct its name", meta.Undecoded()[0])
-	}
-	if of.Shape, err = parseShape(t.Shape); err != nil {
-		return of, err
-	}
-	of.Fingerprint, of.Header, of.sequences, of.keys, of.classes, of.scale = t.Fingerprint, t.Header != nil && *t.Header, t.Sequences, t.Keys, t.Classes, t.Scale
-	if len(t.Means) != len(t.Deviations) || slices.ContainsFunc(t.Deviations, func(sd float64) bool { return !(sd > 0) }) {
+	case len(t.Means) != len(t.Deviations) || slices.ContainsFunc(t.Deviations, func(sd float64) bool { return !(sd > 0) }):
 		return of, errors.New("the schema has deviations that are not above 0, or another number of means: write it anew")
+	}
+	of = Schema{
+		Header: t.Header != nil && *t.Header, Decimal: t.Decimal, Fingerprint: t.Fingerprint,
+		point: t.Point, sequences: t.Sequences, keys: t.Keys, classes: t.Classes, scale: t.Scale,
 	}
 	for i, mean := range t.Means {
 		of.scalings = append(of.scalings, scaling{mean, t.Deviations[i]})
 	}
-	units := 0
+	units, names := 0, map[string]bool{}
 	for _, c := range t.Columns {
-		column := Column{Name: c.Name, Kind: c.Kind, First: units, Units: c.Units, Values: c.Values, Cuts: c.Cuts, Rest: c.Rest}
-		if c.Kind == CountColumn {
-			column.Kind = RealColumn
+		column, err := c.column()
+		if err == nil && names[c.Name] {
+			err = errors.New("the schema has two columns of this name: give each its own")
 		}
-		if c.Decimals != nil && c.Least != nil && c.Greatest != nil && c.Mean != nil && c.Deviation != nil {
-			column.Numbers = &Numbers{*c.Decimals, *c.Least, *c.Greatest, *c.Mean, *c.Deviation}
-		}
-		if err := column.check(); err != nil {
+		if err != nil {
 			return of, fmt.Errorf("column %q of the schema: %w", c.Name, err)
 		}
-		of.Columns, units = append(of.Columns, column), units+c.Units
+		column.First, names[c.Name] = units, true
+		of.Columns, units = append(of.Columns, column), units+column.Units
 	}
-	if t.Columns != nil && units != of.Shape.Units() {
-		return of, fmt.Errorf("the columns of the schema have %d units, but shape = %q has %d: correct one of them", units, t.Shape, of.Shape.Units())
+	if of.Shape = (Shape{1, units}); t.Shape != "" {
+		if of.Shape, err = parseShape(t.Shape); err == nil && t.Columns != nil && units != of.Shape.Units() {
+			err = fmt.Errorf("shape = %q has %d values, but the columns of the schema have %d units: correct one of them", t.Shape, of.Shape.Units(), units)
+		}
+	}
+	return of, err
+}
+
+// column returns the column that the TOML declares. It has no units if its values remain to be found in a file.
+func (c columnTOML) column() (Column, error) {
+	of := Column{Name: c.Name, Kind: c.Kind, Units: c.Units, Values: c.Values, Cuts: c.Cuts, Rest: c.Rest, Missing: c.Missing, Log: c.Transformation == logarithm}
+	if c.Decimals != nil {
+		of.Numbers = &Numbers{*c.Decimals, c.Least, c.Greatest, c.Mean, c.Deviation}
+	}
+	real := c.Kind == RealColumn || c.Kind == countColumn
+	switch {
+	case !slices.Contains([]string{"", logarithm, standardisation}, c.Transformation):
+		return of, fmt.Errorf("transformation = %q: use log or standardised, or leave it out", c.Transformation)
+	case c.Transformation != "" && !real, c.Cuts != nil && !real, c.Decimals != nil && !real:
+		return of, fmt.Errorf("it is %s, but has a transformation, cuts or decimals, which are for numbers: remove them", c.Kind)
+	case !slices.IsSorted(c.Cuts):
+		return of, fmt.Errorf("cuts = %v: give them in ascending order", c.Cuts)
+	case len(distinct(c.Values)) < len(c.Values):
+		return of, fmt.Errorf("values = %q: give each value once", c.Values)
+	}
+	switch c.Kind {
+	case LabelColumn, IdentifierColumn, SkippedColumn:
+	case BinaryColumn:
+		if of.Units = 1; c.Values != nil && len(c.Values) != 2 {
+			return of, fmt.Errorf("it is binary, but has %s: give two", names.Count(len(c.Values), "value"))
+		}
+	case RealColumn, countColumn:
+		of.Kind, of.Units = RealColumn, max(1, len(c.Values))
+		if c.Cuts != nil {
+			of.Values = rangesOf(c.Cuts)
+			of.Units = len(of.Values)
+		}
+	case CategoricalColumn:
+		of.Units = max(c.Units, len(c.Values))
+	default:
+		return of, fmt.Errorf("kind = %q: use binary, categorical, count, real, label, identifier or skip", c.Kind)
 	}
 	return of, nil
 }
 
-// check refuses a column whose units do not match its kind and values.
-func (c Column) check() error {
-	units := len(c.Values)
-	switch c.Kind {
-	case SkippedColumn, LabelColumn:
-		units = 0
-	case BinaryColumn:
-		if c.Values != nil && units != 2 {
-			return fmt.Errorf("it is binary, but has %d values: give two", units)
-		}
-		units = 1
-	case RealColumn:
-		if c.Values == nil {
-			units = 1
-		}
-		if c.Values != nil && len(c.Cuts) != len(c.Values)-1 || !slices.IsSorted(c.Cuts) {
-			return fmt.Errorf("it has %d ranges and the cuts %v: give one cut less than ranges, in ascending order", len(c.Values), c.Cuts)
-		}
-	case CategoricalColumn:
-		if c.Values == nil {
-			units = c.Units
-		}
-	default:
-		return fmt.Errorf("kind = %q: use binary, categorical, count, real, label, identifier or skip", c.Kind)
+// isComplete reports whether a schema declares the values of a column of a kind, so that they need not be inferred.
+func (c Column) isComplete(kind ColumnKind) bool {
+	return c.Name != "" && c.Kind == kind && (c.Values != nil || kind == RealColumn)
+}
+
+// declare reads the columns of a table from the schema in a file. Columns of the Spec have precedence.
+func (t *table) declare(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("schema = %q: %w", path, err)
 	}
-	if c.Units != units {
-		return fmt.Errorf("units = %s, but its kind and values need %d", strconv.Itoa(c.Units), units)
+	of, err := ParseSchema(text)
+	if err == nil && of.Columns == nil {
+		err = errors.New("it declares no columns, since its data is no table: leave schema empty")
+	}
+	if err != nil {
+		return fmt.Errorf("schema = %q: %w", path, err)
+	}
+	if t.decimal == "" {
+		t.decimal = of.Decimal
+	}
+	if t.headed == "" {
+		t.headed = map[bool]string{false: "no", true: "yes"}[of.Header]
+	}
+	t.declared = map[string]Column{}
+	for _, c := range of.Columns {
+		if _, is := t.kinds[c.Name]; !is {
+			t.kinds[c.Name], t.declared[c.Name] = given{kind: c.Kind, log: c.Log}, c
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -92,13 +93,71 @@ func TestBadSchemas(t *testing.T) {
 		"header = true":      "heeder = true",
 		`kind = "binary"`:    `kind = "binry"`,
 		`values = ["f", "m"`: `values = ["f"`,
-		`shape = "1x8"`:      `shape = "1x9"`,
+		`["f", "m"]`:         `["f", "f"]`,
 		"cuts = [22.0,":      "cuts = [30.0,",
-		"units = 3":          "units = 4",
+		`name = "age"`:       `name = "sex"`,
+		`kind = "label"`:     "kind = \"label\"\ntransformation = \"log\"",
+		`kind = "count"`:     "kind = \"count\"\ntransformation = \"root\"",
 	} {
 		text := strings.Replace(good, from, to, 1)
 		if _, err := ParseSchema([]byte(text)); text == good || err == nil {
 			t.Errorf("%q for %q: no error in\n%s", to, from, text)
 		}
+	}
+}
+
+// A file that a schema declares has the same rows as one whose columns are inferred. Edits of the schema change kinds,
+// add values that the file lacks, and take logarithms, with which samples and densities are those of the file's numbers.
+func TestDeclaredColumns(t *testing.T) {
+	path := written(t, "rows.csv", replaced(table30("id,pay,sex,town", "p%[1]d,%[2]d.25,@,t"), "f", "m"))
+	spec := Spec{Name: path, Binarization: Real, Standardize: true}
+	set := opened(t, spec)
+	schema := string(set.Schema().TOML())
+	spec.Schema = written(t, "schema.toml", schema)
+	if again := opened(t, spec); again.Fingerprint() != set.Fingerprint() || !reflect.DeepEqual(again.Columns(), set.Columns()) {
+		t.Errorf("the declared columns are %v, want %v", again.Columns(), set.Columns())
+	}
+	edited := strings.NewReplacer(`["f", "m"]`, `["f", "m", "other"]`, `"binary"`, `"categorical"`, `transformation = "standardised"`, `transformation = "log"`).Replace(schema)
+	spec.Schema = written(t, "edited.toml", edited)
+	logs := opened(t, spec)
+	if logs.Shape().Units() != 4 || logs.Columns()[2].Values[2] != "other" || !logs.Columns()[1].Log {
+		t.Fatalf("the edited columns are %v", logs.Columns())
+	}
+	rows, err := logs.ReadRows(written(t, "new.csv", "id,pay,sex,town\np,2.5,other,t\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, fields, err := logs.Fields(Sheet{logs.Shape(), rows.Floats()}, Writing{}); err != nil || strings.Join(fields[0], ",") != "2.5,other" {
+		t.Errorf("the row is written as %v, %v", fields, err)
+	}
+	// The density of a file's number x is the density of its unit (log x − mean)/sd, divided by x·sd.
+	want := 0.0
+	sheet := logs.Original(Sheet{logs.Shape(), logs.Train().Floats()})
+	for _, row := range sheet.Values {
+		want += math.Log(row[0]) / float64(len(sheet.Values))
+	}
+	if want += math.Log(logs.scalings[0].SD); math.Abs(logs.LogScale()-want) > 1e-9 {
+		t.Errorf("LogScale is %v nats, want %v", logs.LogScale(), want)
+	}
+	if _, err = logs.ReadRows(written(t, "zero.csv", "id,pay,sex,town\np,0,f,t\n")); err == nil || !strings.Contains(err.Error(), "row 1 has 0, which has no logarithm") {
+		t.Errorf("a row of 0: %v", err)
+	}
+	for says, text := range map[string]string{
+		"no column \"town\"":                           schema[:strings.LastIndex(schema, "[[column]]")],
+		`has "m", which is not a value`:                strings.Replace(schema, `"m"`, `"x"`, 1),
+		`column "pay": a missing value ("7.25")`:       strings.Replace(schema, `name = "pay"`, "name = \"pay\"\nmissing = [\"7.25\"]", 1),
+		`column "sex": a missing value ("m")`:          strings.Replace(schema, `name = "sex"`, "name = \"sex\"\nmissing = [\"m\"]", 1),
+		"declares no columns":                          schema[:strings.Index(schema, "[[column]]")],
+		"it is binary, but has a transformation, cuts": strings.Replace(schema, `kind = "binary"`, "kind = \"binary\"\ncuts = [1.0]", 1),
+	} {
+		spec.Schema = written(t, "bad.toml", text)
+		if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want %q", err, says)
+		}
+	}
+	_, err = Spec{Name: path, Columns: "pay=log"}.Open()
+	wantError(t, err, `column "pay": its logarithms are not in [0, 1]`)
+	if set, err := (Spec{Name: path, Columns: "pay=log"}).OpenSuggested(); err != nil || set.Spec().Binarization != Real || !set.Columns()[1].Log {
+		t.Errorf("suggested: %v, %v", set, err)
 	}
 }

@@ -13,7 +13,6 @@
 package dataset
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -26,6 +25,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -245,6 +245,7 @@ type Set struct {
 	train, validation, test Split
 	fields                  []Column // all columns of a table, from which columns follow
 	header                  bool     // whether the table names its columns
+	decimal, point          string   // see rows
 	scale                   scale    // of the numbers of the file
 	fingerprint             func() string
 }
@@ -337,21 +338,59 @@ func (s *Set) leftOut() (text string) {
 		case given:
 		case c.Kind == RealColumn && identifierName.MatchString(c.Name), c.Kind == CategoricalColumn && c.Units > 10 && 2*c.Units > s.train.Rows:
 			doubtful = append(doubtful, c.Name)
-		case c.Kind != SkippedColumn:
+		case !c.Kind.isIgnored():
 		case c.Values != nil:
 			constant = append(constant, c.Name)
 		default:
 			other = append(other, c.Name)
 		}
 	}
-	if n := len(constant) + len(other); n > 0 {
-		text = fmt.Sprintf("left out of %s: %s with one value throughout (%s) or another value in each row (%s); to keep a column, give its kind, NAME=real or NAME=categorical (--columns)",
-			s.Name(), names.Count(n, "column"), cmp.Or(quoted(constant), "none"), cmp.Or(quoted(other), "none"))
+	var without []string
+	if constant != nil {
+		without = append(without, quoted(constant)+" (one value throughout)")
+	}
+	if other != nil {
+		without = append(without, quoted(other)+" (another value in each row)")
+	}
+	if without != nil {
+		text = fmt.Sprintf("left out of %s: %s; to keep a column, give its kind, NAME=real or NAME=categorical (--columns)", s.Name(), strings.Join(without, " and "))
+	}
+	if columns := s.skewed(kinds); columns != nil {
+		text = names.Lines(text, fmt.Sprintf("columns of %s with positive and skewed numbers (%s): their logarithms may suit the model better, with columns = %q (--columns); NAME=real keeps the numbers", s.Name(), quoted(columns), strings.Join(columns, "=log,")+"=log"))
 	}
 	if doubtful != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
 	}
 	return text
+}
+
+// leastSkewness is the smallest skewness of positive numbers for which skewed names their column, if their logarithms have
+// less than half of it.
+const leastSkewness = 2
+
+// skewed returns the columns of positive real numbers that are skewed, unless kinds has them.
+func (s *Set) skewed(kinds map[string]given) (columns []string) {
+	if s.spec.rules() == FirstRules || s.train.Reals == nil {
+		return nil
+	}
+	for _, c := range s.columns {
+		if _, is := kinds[c.Name]; is || s.spec.Schema != "" || c.Numbers == nil || c.Numbers.Least <= 0 || c.Units != 1 || s.train.Rows < 3 {
+			continue
+		}
+		by := scaling{0, 1}
+		if s.scalings != nil {
+			by = s.scalings[c.First]
+		}
+		numbers, logs := make([]float64, s.train.Rows), make([]float64, s.train.Rows)
+		for r := range numbers {
+			numbers[r] = max(by.original(s.train.At(r*s.Shape().Units()+c.First)), c.Numbers.Least)
+			logs[r] = math.Log(numbers[r])
+		}
+		if skewness := stat.Skew(numbers, nil); skewness > leastSkewness && math.Abs(stat.Skew(logs, nil)) < skewness/2 {
+			columns = append(columns, c.Name)
+		}
+	}
+	return columns
 }
 
 // odd returns a warning about odd training rows, or "".

@@ -327,3 +327,21 @@ func TestWeightsOfRows(t *testing.T) {
 		t.Errorf("weights of a named set give the error %v", err)
 	}
 }
+
+// Positive and skewed columns are named, unless their logarithms are as skewed, or the Spec or a schema gives their kind.
+func TestSkewedColumns(t *testing.T) {
+	text := "pay,half,age,loss\n"
+	for i := range 60 {
+		z := float64(i*i%61)/10 - 3
+		text += fmt.Sprintf("%.2f,%.4f,%.1f,%.2f\n", math.Exp(1.5*z+5), 1+math.Pow(float64(i)/59, 30), 40+z, -math.Exp(1.5*z))
+	}
+	path := written(t, "rows.csv", text)
+	for spec, want := range map[Spec]bool{
+		{}: true, {Standardize: true}: true, {Columns: "pay=real"}: false, {Columns: "pay=log"}: false, {Rules: FirstRules}: false,
+	} {
+		spec.Name, spec.Binarization = path, Real
+		if notice := opened(t, spec).Notice(); strings.Contains(notice, `skewed numbers ("pay")`) != want {
+			t.Errorf("%+v: notice %q", spec, notice)
+		}
+	}
+}

@@ -29,7 +29,10 @@ func (s *Set) Description() string {
 		kind = "bits"
 	}
 	fmt.Fprintf(&b, "type: %s (binarization %v)\n", kind, s.spec.Binarization)
-	if s.scalings != nil {
+	switch {
+	case s.logs() != nil:
+		fmt.Fprintf(&b, "units hold logarithms or standardised numbers: log p of the file's numbers is lower by %.4f nats, on average over the training rows\n", s.LogScale())
+	case s.scalings != nil:
 		fmt.Fprintf(&b, "standardised by the training rows: log p of the file's numbers is lower by %.4f nats\n", s.LogScale())
 	}
 	if n := s.Classes(); n > 0 {
@@ -57,7 +60,7 @@ func (s *Set) Description() string {
 			fmt.Fprintf(&b, "and %s more\n", names.Count(len(s.columns)-i, "column"))
 			break
 		}
-		fmt.Fprintf(&b, "column %v\n", c)
+		fmt.Fprintf(&b, "column %v%s%s\n", c, c.about(), s.rare(c))
 	}
 	if notice := names.Lines(s.Notice(), s.ScaleNotice()); notice != "" {
 		fmt.Fprintln(&b, notice)
@@ -67,6 +70,38 @@ func (s *Set) Description() string {
 		fmt.Fprintf(&b, "rows of %d values may be images of %d×%[2]d: if so, add --shape %[2]dx%[2]d\n", side*side, side)
 	}
 	return b.String()
+}
+
+// about describes the numbers of a real column.
+func (c Column) about() (text string) {
+	if n := c.Numbers; n != nil {
+		text = fmt.Sprintf("; from %v to %v, mean %.4g, sd %.3g", n.Least, n.Greatest, n.Mean, n.SD)
+	}
+	if c.Log {
+		text += "; by their logarithms"
+	}
+	return text
+}
+
+// fewRows is the number of training rows below which Description calls a category rare.
+const fewRows = 5
+
+// rare names the categories of a column that few training rows have.
+func (s *Set) rare(c Column) string {
+	var values []string
+	for k := range c.Units {
+		rows := 0.0
+		for r := range s.train.Rows {
+			rows += s.train.At(r*s.Shape().Units() + c.First + k)
+		}
+		if rows < fewRows && c.Kind == CategoricalColumn && k < len(c.Values) {
+			values = append(values, c.Values[k])
+		}
+	}
+	if values == nil {
+		return ""
+	}
+	return fmt.Sprintf("; fewer than %d training rows have %s", fewRows, quoted(values))
 }
 
 // quoted lists names of columns in quotes, or the first eight and the number of all names.

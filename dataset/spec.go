@@ -31,9 +31,18 @@ type Spec struct {
 	// the file, including validation and test rows drawn from it.
 	WeightFile string `toml:"weight_file,omitempty" json:"weight_file,omitempty"`
 	// Columns sets the kinds of columns of a table, as NAME=KIND separated by commas: binary, categorical,
-	// real, real:N, label or skip (see ColumnKind). A column without a name is named by its number, counted from
+	// real, real:N, label, identifier or skip (see ColumnKind). A column without a name is named by its number, counted from
 	// 1. The kinds of other columns are inferred; a column named label or class holds the classes of the rows.
 	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
+	// Schema is the path of a Schema that declares the columns of a table, as Schema.TOML writes it. Columns has
+	// precedence. It is not part of an experiment's hash.
+	Schema string `toml:"schema,omitempty" json:"-"`
+	// Header says whether the first line of a table has the names of the columns, "yes" or "no". By default, the
+	// fields decide, and a line in doubt is refused.
+	Header string `toml:"header,omitempty" json:"header,omitempty"`
+	// Decimal is the character before the decimals of numbers in text, "." or ",". The other one may separate
+	// thousands. By default, the fields decide, and numbers in doubt are refused.
+	Decimal string `toml:"decimal,omitempty" json:"decimal,omitempty"`
 	// Shape is the height and the width of images in a table or an array of rows × units, such as 28x28.
 	Shape string `toml:"shape,omitempty" json:"shape,omitempty"`
 	// Largest is the value that stands for 1, such as 16 for pixels from 0 to 16; the numbers of a file are
@@ -152,7 +161,7 @@ func (s *Spec) Paths() []*string {
 	if s.isNamed() {
 		return nil
 	}
-	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile}
+	return []*string{&s.Name, &s.Test, &s.LabelFile, &s.TestLabelFile, &s.WeightFile, &s.Schema}
 }
 
 // IsFile reports whether the Spec names a file or folder of your own.
@@ -190,10 +199,14 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case (s.Columns != "" || s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Rules != 0) && s.isNamed():
-		return fmt.Errorf("data set %s: columns, shape, largest, missing and rules are for a file of your own; leave them empty", s.Name)
+	case (s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Rules != 0) && s.isNamed():
+		return fmt.Errorf("data set %s: columns, schema, header, decimal, shape, largest, missing and rules are for a file of your own; leave them empty", s.Name)
 	case s.Rules > NewestRules:
 		return fmt.Errorf("data set %s: rules = %d, but this program knows the rules 1 to %d for reading files: open the data with a newer program, or omit rules to read the file anew", s.Name, s.Rules, NewestRules)
+	case s.Header != "" && s.Header != "yes" && s.Header != "no":
+		return fmt.Errorf("data set %s: header = %q: give yes or no, or leave it empty", s.Name, s.Header)
+	case s.Decimal != "" && s.Decimal != "." && s.Decimal != ",":
+		return fmt.Errorf("data set %s: decimal = %q: give a point or a comma, or leave it empty", s.Name, s.Decimal)
 	case s.Validation != nil && *s.Validation < 0:
 		return fmt.Errorf("data set %s: validation = %d: hold out 0 rows or more", s.Name, *s.Validation)
 	case s.Subset < 0:

@@ -95,17 +95,33 @@ func (r rows) standardize(by []scaling) {
 	}
 }
 
+// logs returns the units that hold logarithms.
+func (s *Set) logs() (units []int) {
+	for _, c := range s.columns {
+		if c.Log {
+			units = append(units, c.First)
+		}
+	}
+	return units
+}
+
 // Original returns rows of units, such as draws from a model, with the numbers that they stand for in the file if
-// the set is standardised, and otherwise the rows themselves.
+// the set is standardised or has logarithms, and otherwise the rows themselves.
 func (s *Set) Original(rows Sheet) Sheet {
-	if s.scalings == nil {
+	logs := s.logs()
+	if s.scalings == nil && logs == nil {
 		return rows
 	}
 	of := Sheet{rows.Shape, slices.Clone(rows.Values)}
 	for r, row := range rows.Values {
 		of.Values[r] = slices.Clone(row)
 		for i, v := range row {
-			of.Values[r][i] = s.scalings[i%len(s.scalings)].original(v)
+			if s.scalings != nil {
+				of.Values[r][i] = s.scalings[i%len(s.scalings)].original(v)
+			}
+		}
+		for _, i := range logs {
+			of.Values[r][i] = math.Exp(of.Values[r][i])
 		}
 	}
 	return of
@@ -127,11 +143,20 @@ func (s *Set) fromZeroToOne() bool {
 }
 
 // LogScale returns the number of nats by which log p of a row of the file, or of a step of a sequence, is lower than
-// log p of its standardised numbers: the sum of the logarithms of the standard deviations. It is 0 if the set is not
-// standardised.
+// log p of its units: the sum of the logarithms of the standard deviations and, in columns of logarithms, the mean of
+// these over the training rows. It is 0 if the set is not standardised and has no logarithms.
 func (s *Set) LogScale() (nats float64) {
 	for _, by := range s.scalings {
 		nats += math.Log(by.SD)
+	}
+	for _, i := range s.logs() {
+		by := scaling{0, 1}
+		if s.scalings != nil {
+			by = s.scalings[i]
+		}
+		for r := range s.train.Rows {
+			nats += by.original(s.train.At(r*s.Shape().Units()+i)) / float64(s.train.Rows)
+		}
 	}
 	return nats
 }

@@ -35,9 +35,14 @@ const (
 	RealColumn ColumnKind = "real"
 	// LabelColumn has the class of the row, and no units.
 	LabelColumn ColumnKind = "label"
+	// IdentifierColumn names or numbers the row, and is ignored.
+	IdentifierColumn ColumnKind = "identifier"
 	// SkippedColumn is ignored.
 	SkippedColumn ColumnKind = "skip"
 )
+
+// isIgnored reports whether a column of this kind has no meaning for a model.
+func (k ColumnKind) isIgnored() bool { return k == SkippedColumn || k == IdentifierColumn }
 
 // Column is a column of a table, and its units.
 type Column struct {
@@ -57,11 +62,15 @@ type Column struct {
 	Rest bool `json:"rest,omitempty"`
 	// Numbers describes the numbers of a real column, or is nil.
 	Numbers *Numbers `json:"numbers,omitempty"`
+	// Missing holds codes for missing values in this column, in addition to those of the Spec.
+	Missing []string `json:"missing,omitempty"`
+	// Log reports whether the unit of a real column holds the logarithms of its numbers, which are above 0.
+	Log bool `json:"log,omitempty"`
 }
 
 func (c Column) String() string {
 	text := fmt.Sprintf("%s: %s", c.Name, c.Kind)
-	if c.Kind != SkippedColumn && c.Kind != LabelColumn {
+	if !c.Kind.isIgnored() && c.Kind != LabelColumn {
 		text += ", " + names.Count(c.Units, "unit")
 	}
 	if c.Kind == SkippedColumn && c.Values != nil {
@@ -106,18 +115,22 @@ type table struct {
 	header    []string         // nil if columns have no names
 	columns   []fields
 	rows      int
-	like      []Column // of a set whose training rows the file resembles, like a second file, or nil
-	train     int      // rows of the first file, 0 while it is read
-	first     []string // first row of a file, which may be its header
-	line      int      // the line number of first
-	again     int      // the line number of the first row that repeats first, or 0
-	below     int      // the line number of the row below first
-	last      []string // last row of a file
-	lastLine  int      // the line number of last
-	room      int      // number of fields for which there is memory
-	named     bool     // whether the first row is known to be a header
-	doubt     string   // whether the first row of the second file is a header
-	order     []int    // the column of each field of the second file; nil if both files have the same order
+	declared  map[string]Column // the columns of a schema that the Spec names, by their names
+	headed    string            // whether the first row is a header, "yes" or "no", or "" if that is not known
+	decimal   string            // the decimal point or comma, or "" if that is not known
+	point     string            // the decimal character of the training file, or "" if its numbers have none
+	like      []Column          // of a set whose training rows the file resembles, like a second file, or nil
+	train     int               // rows of the first file, 0 while it is read
+	first     []string          // first row of a file, which may be its header
+	line      int               // the line number of first
+	again     int               // the line number of the first row that repeats first, or 0
+	below     int               // the line number of the row below first
+	last      []string          // last row of a file
+	lastLine  int               // the line number of last
+	room      int               // number of fields for which there is memory
+	named     bool              // whether the first row is known to be a header
+	doubt     string            // whether the first row of the second file is a header
+	order     []int             // the column of each field of the second file; nil if both files have the same order
 }
 
 type fields struct {
@@ -287,6 +300,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	case !is && c.numbers != nil:
 		c.text, c.numbers = fmt.Sprintf("%.40q on %s", field, t.lineOf(line)), nil
 	case !is:
+	case t.decimal != "":
 	case t.commas && strings.Contains(field, ","):
 		c.decimal = c.decimal || !thousands.MatchString(field)
 		if c.comma == "" {
@@ -344,8 +358,8 @@ func (t *table) end() error {
 	if err := t.checkRepeated(first); err != nil {
 		return err
 	}
-	header, doubt := t.named, false
-	if !header && t.header == nil && first != nil {
+	header, doubt := t.named || t.headed == "yes", false
+	if !header && t.headed == "" && t.header == nil && first != nil {
 		header, doubt = t.isHeader(first)
 	}
 	switch {
@@ -367,7 +381,7 @@ func (t *table) end() error {
 		}
 		t.header = first
 	case doubt && !t.second():
-		return fmt.Errorf("line %d (%s) may be a header or a row: if it is a row, write a line of names above it; if it is a header, change the names that are numbers or values of their columns", t.line, quoted(first))
+		return fmt.Errorf("line %d (%s) may be a header or a row: say which with header = \"yes\" or header = \"no\" (--header)", t.line, quoted(first))
 	default:
 		t.insert(t.train, first, t.line)
 	}
@@ -545,7 +559,8 @@ func (c fields) isBits() bool {
 // given is a kind of column that a Spec sets.
 type given struct {
 	kind   ColumnKind
-	ranges int // 0 if the Spec gives no number
+	ranges int  // 0 if the Spec gives no number
+	log    bool // whether the column is real, with the logarithms of its numbers
 }
 
 // parseColumns returns the kinds in a list NAME=KIND,NAME=KIND. Names may contain commas and equals signs.
@@ -563,7 +578,7 @@ func parseColumns(text string) (map[string]given, error) {
 			start += part + ","
 			continue
 		case !is:
-			return nil, fmt.Errorf("columns: %q: give NAME=KIND, with the kind binary, categorical, real, real:N of 2 to %d ranges, label or skip", start+part, maxValues)
+			return nil, fmt.Errorf("columns: %q: give NAME=KIND, with the kind binary, categorical, real, real:N of 2 to %d ranges, log, label, identifier or skip", start+part, maxValues)
 		case twice:
 			return nil, fmt.Errorf("columns: %q is given twice", name)
 		}
@@ -577,13 +592,15 @@ func parseColumn(text string) (name string, of given, is bool) {
 	text = strings.TrimSpace(text)
 	cut := max(0, strings.LastIndex(text, "="))
 	kind, number, ranged := strings.Cut(strings.TrimPrefix(text[cut:], "="), ":")
-	of = given{kind: ColumnKind(kind)}
+	if of = (given{kind: ColumnKind(kind)}); kind == logarithm {
+		of = given{kind: RealColumn, log: true}
+	}
 	var err error
 	if ranged {
 		of.ranges, err = strconv.Atoi(number)
 	}
-	is = cut > 0 && err == nil && slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, SkippedColumn}, of.kind) &&
-		(!ranged || of.kind == RealColumn && 2 <= of.ranges && of.ranges <= maxValues)
+	is = cut > 0 && err == nil && slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, IdentifierColumn, SkippedColumn}, of.kind) &&
+		(!ranged || of.kind == RealColumn && !of.log && 2 <= of.ranges && of.ranges <= maxValues)
 	return text[:cut], of, is
 }
 
@@ -598,7 +615,9 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		delete(kinds, name)
 		switch {
 		case is:
-		case t.isIndex(i), t.header != nil && t.header[i] == "" && c.isBlank():
+		case t.isIndex(i):
+			of.kind = IdentifierColumn
+		case t.header != nil && t.header[i] == "" && c.isBlank():
 			of.kind = SkippedColumn
 		case isLabel(name):
 			of.kind = LabelColumn
@@ -609,7 +628,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
-			of.kind = SkippedColumn
+			of.kind = IdentifierColumn
 		case t.rules != FirstRules && t.isNameless(i) && (i == 0 || strings.HasPrefix(name, "__")):
 			return nil, nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
 		case t.rules != FirstRules && c.numbers == nil && c.missing == "" && len(c.trained(t.train)) == 1:
@@ -631,10 +650,15 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			}
 			labels = i
 		}
-		columns, ranges = append(columns, Column{Name: name, Kind: of.kind}), append(ranges, cmp.Or(of.ranges, usualRanges))
+		columns, ranges = append(columns, Column{Name: name, Kind: of.kind, Log: of.log, Missing: t.declared[name].Missing}), append(ranges, cmp.Or(of.ranges, usualRanges))
+	}
+	for i := range t.columns {
+		if _, is := t.kinds[t.name(i)]; t.declared != nil && !is {
+			return nil, nil, fmt.Errorf("the schema has no column %q: add it, for example with kind = \"skip\", or write the schema anew", t.name(i))
+		}
 	}
 	for name := range kinds {
-		return nil, nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, label and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
+		return nil, nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, log, label, identifier and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
 	}
 	if t.rules != FirstRules {
 		t.byKind(columns, s.Binarization)
@@ -713,14 +737,25 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	var data rows
 	var units [][]float64
 	var point, comma string // the first numbers with a decimal point and a decimal comma
-	var grouped string      // the first column whose commas may separate thousands
-	decimal := false        // whether a comma of the table cannot separate thousands
+	switch t.point {
+	case ".":
+		point = "in the training file"
+	case ",":
+		comma = "in the training file"
+	}
+	var grouped string // the first column whose commas may separate thousands
+	decimal := false   // whether a comma of the table cannot separate thousands
 	for i, c := range columns {
 		of := &t.columns[i]
-		if of.missing != "" && c.Kind != SkippedColumn {
+		if of.missing != "" && !c.Kind.isIgnored() {
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name))
 		}
-		if of.invalid != "" && c.Kind != SkippedColumn {
+		for _, code := range c.Missing {
+			if r := of.find(code); r >= 0 && !c.Kind.isIgnored() {
+				return train, test, absentError(fmt.Sprintf("%s, column %q", rowOf(r, t.train), c.Name), strconv.Quote(code), "")
+			}
+		}
+		if of.invalid != "" && !c.Kind.isIgnored() {
 			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)
 		}
 		if c.Kind == RealColumn {
@@ -730,9 +765,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			}
 		}
 		if point != "" && comma != "" {
-			return train, test, fmt.Errorf("some numbers have a point (%s) and some a comma (%s): remove the points or commas that separate thousands, and write all decimals with a point", point, comma)
+			return train, test, fmt.Errorf("some numbers have a point (%s) and some a comma (%s): if one of them separates thousands, give the other, such as decimal = \",\" (--decimal ,)", point, comma)
 		}
-		if of.absent && c.Kind != LabelColumn && c.Kind != SkippedColumn {
+		if of.absent && c.Kind != LabelColumn && !c.Kind.isIgnored() {
 			return train, test, fmt.Errorf("the file has no column %q: give all columns of the training file except labels", c.Name)
 		}
 		if c.Kind == SkippedColumn && c.Values != nil && !of.absent {
@@ -763,13 +798,20 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		of.numbers, of.codes = nil, nil // to free memory
 	}
 	if grouped != "" && !decimal {
-		return train, test, fmt.Errorf("%s may separate thousands: write the numbers without separators of thousands, and decimals with a point", grouped)
+		return train, test, fmt.Errorf("%s may separate thousands or decimals: say which with decimal = \".\" or decimal = \",\" (--decimal)", grouped)
 	}
 	if len(units) == 0 {
 		return train, test, fmt.Errorf("no column of the table is left, since each is skipped, has labels, has one value throughout, or has another text in each row: to keep a column, give its kind, such as columns = %q (--columns)", t.name(0)+"=categorical")
 	}
 	data.shape, data.fields, data.header, data.kind = Shape{1, len(units)}, columns, t.header != nil, tableKind
 	data.columns, data.unnamed = known(columns, data.header, t.kinds)
+	data.decimal = t.decimal
+	switch {
+	case point != "":
+		data.point = "."
+	case comma != "":
+		data.point = ","
+	}
 	numbers := make([]float64, 0, len(units)*t.rows)
 	for r := range t.rows {
 		for _, of := range units {
@@ -792,7 +834,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 // Spec sets kinds.
 func known(columns []Column, header bool, kinds map[string]given) (all []Column, unnamed []string) {
 	for _, c := range columns {
-		if _, given := kinds[c.Name]; header || c.Values != nil || c.Kind == SkippedColumn && !given {
+		if _, given := kinds[c.Name]; header || c.Values != nil || c.Kind.isIgnored() && !given {
 			return columns, nil
 		}
 		unnamed = append(unnamed, slices.Repeat([]string{c.Name}, c.Units)...)
@@ -838,10 +880,10 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 	}
 	plain := true // whether all columns keep their numbers
 	for _, of := range t.kinds {
-		plain = plain && (of.kind == LabelColumn || of.kind == SkippedColumn)
+		plain = plain && (of.kind == LabelColumn || of.kind.isIgnored())
 	}
 	for i, c := range columns {
-		plain = plain && (c.Kind == LabelColumn || c.Kind == SkippedColumn || t.columns[i].numbers != nil)
+		plain = plain && (c.Kind == LabelColumn || c.Kind.isIgnored() || t.columns[i].numbers != nil)
 	}
 	units := 0
 	for i := range columns {
@@ -859,7 +901,15 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 			}
 		}
 		switch {
-		case c.Kind == SkippedColumn:
+		case c.Kind.isIgnored():
+			if d, is := t.declared[c.Name]; is {
+				c.Values = d.Values
+			}
+		case c.Log && s.Binarization != Real:
+			return nil, fmt.Errorf("column %q: its logarithms are %w: keep them as they are with binarization real (--binarization real)", c.Name, ErrOutside)
+		case t.declared[c.Name].isComplete(c.Kind):
+			d := t.declared[c.Name]
+			c.Values, c.Cuts, c.Units = d.Values, d.Cuts, d.Units
 		case c.Kind == LabelColumn && of.numbers != nil:
 		case c.Kind == LabelColumn && of.codes == nil:
 			return nil, fmt.Errorf("column %q has more than %d classes: give it another kind, or skip it, with columns = %q (--columns)", c.Name, maxValues-1, c.Name+"=skip")
@@ -909,6 +959,16 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 		if c.numbers == nil || of.Values == nil && c.ranges != nil {
 			return nil, fmt.Errorf("%s is not a number", c.text)
 		}
+		if of.Values == nil && of.Log {
+			logs := make([]float64, len(c.numbers))
+			for r, v := range c.numbers {
+				if !(v > 0) {
+					return nil, fmt.Errorf("%s has %v, which has no logarithm: correct it, or keep the numbers of the column as they are", rowOf(r, train), v)
+				}
+				logs[r] = math.Log(v)
+			}
+			return [][]float64{logs}, nil
+		}
 		if of.Values == nil {
 			return [][]float64{c.numbers}, nil
 		}
@@ -950,6 +1010,14 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 		units = units[1:]
 	}
 	return units, nil
+}
+
+// find returns the first row with a value, or with the same number, or −1.
+func (c fields) find(value string) int {
+	if v, err := strconv.ParseFloat(value, 64); err == nil && c.numbers != nil {
+		return slices.Index(c.numbers, v)
+	}
+	return slices.IndexFunc(c.codes, func(code uint8) bool { return c.values[code] == value })
 }
 
 // placesIn returns the index in values of each value of the column, or −1 if values lacks it.

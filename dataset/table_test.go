@@ -49,10 +49,10 @@ func TestTablesOfSeveralKinds(t *testing.T) {
 	set := opened(t, Spec{Name: path, Validation: new(0)})
 	columns := set.Columns()
 	want := []Column{
-		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}, false, nil},
-		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil, false, nil},
-		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil, false, nil},
-		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil, false, nil},
+		{"age", RealColumn, 0, 4, []string{"≤ 22", "≤ 25", "≤ 28", "> 28"}, []float64{22, 25, 28}, false, nil, nil, false},
+		{"sex", BinaryColumn, 4, 1, []string{"f", "m"}, nil, false, nil, nil, false},
+		{"job", CategoricalColumn, 5, 3, []string{"clerk", "nurse", "smith, black"}, nil, false, nil, nil, false},
+		{"class", LabelColumn, 8, 0, []string{"no", "yes"}, nil, false, nil, nil, false},
 	}
 	if fmt.Sprint(columns) != fmt.Sprint(want) || set.Shape() != (Shape{1, 8}) || set.Classes() != 2 {
 		t.Fatalf("columns %+v of %v, %d classes", columns, set.Shape(), set.Classes())
@@ -456,7 +456,7 @@ func TestDecimalPointsAndCommas(t *testing.T) {
 		wantError(t, err, `point ("0.5" on line 2)`, `comma ("1,234" on line `)
 	}
 	_, err := Spec{Name: written(t, "thousands.csv", "price;size\n1.200;1,85\n900;1,7\n2.450;1,6\n"), Binarization: Real}.Open()
-	wantError(t, err, `point ("1.200" on line 2)`, `comma ("1,85" on line 2)`, "remove the points or commas that separate thousands")
+	wantError(t, err, `point ("1.200" on line 2)`, `comma ("1,85" on line 2)`, "give the other, such as decimal")
 	numbers := opened(t, Spec{Name: written(t, "numbers.csv", "a;b\n0.5;x\n1;y\n0.25;x\n"), Validation: new(0)})
 	_, err = numbers.ReadRows(written(t, "words.csv", "a;b\n0.5;x\nno, sir;x\nyes, sir;y\n"))
 	wantError(t, err, `"no, sir" on line 3 is not a number`)
@@ -470,7 +470,13 @@ func TestThousandsSeparators(t *testing.T) {
 	for _, separator := range []string{"\t", ";", "|"} {
 		text := strings.ReplaceAll("price;size\n1,234;1\n999;2\n12,500;3\n56,188;4\n850;2\n3,400;1\n", ";", separator)
 		_, err := Spec{Name: written(t, "prices.csv", text), Binarization: Real}.Open()
-		wantError(t, err, `column "price": the comma of "1,234" on line 2 may separate thousands`, "decimals with a point")
+		wantError(t, err, `column "price": the comma of "1,234" on line 2 may separate thousands`, "--decimal")
+		for decimal, want := range map[string]string{".": "[1234 999 12500 56188 850 3400]", ",": "[1.234 999 12.5 56.188 850 3.4]"} { // the remedies
+			set := opened(t, Spec{Name: written(t, "prices.csv", text), Columns: "size=skip", Binarization: Real, Validation: new(0), Decimal: decimal, Test: written(t, "test.csv", text)})
+			if got := fmt.Sprint(set.Train().Reals); got != want {
+				t.Errorf("with decimal = %s: %v, want %s", decimal, got, want)
+			}
+		}
 	}
 	for name, text := range map[string]string{
 		"three decimals": "price;size\n1,234;1\n5,678;2\n12,500;3\n",
@@ -605,7 +611,13 @@ func TestFirstRowsThatMayBeHeaders(t *testing.T) {
 			t.Errorf("%s: the first row is %s, want %s, %v", name, got, of.want, err)
 		}
 		if of.want == refused && of.first[0] != ',' {
-			wantError(t, err, "line 1", "may be a header or a row", "write a line of names above it")
+			wantError(t, err, "line 1", "may be a header or a row", "header = \"yes\" or header = \"no\" (--header)")
+		}
+		for says, want := range map[string]int{"yes": 0, "no": 1} {
+			set, err := Spec{Name: written(t, "rows.csv", of.first+"\n"+of.rest), Columns: of.columns, Binarization: Real, Validation: new(0), Header: says}.Open()
+			if err == nil && set.Train().Rows+set.Test().Rows != strings.Count(of.rest, "\n")+want {
+				t.Errorf("%s with header = %s: %v", name, says, set)
+			}
 		}
 	}
 }

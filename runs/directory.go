@@ -292,6 +292,9 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 	return work.Interruptible(func() (*dataset.Set, error) {
 		set, err := storedDataset(h.Dataset, stored)
 		if set == nil && err == nil {
+			if own := filepath.Join(dir, schemaFile); h.Dataset.Schema != "" && exists(own) {
+				h.Dataset.Schema = own // which other programs do not change
+			}
 			if set, err = h.Dataset.Open(); errors.Is(err, os.ErrNotExist) && isRun(dir) {
 				err = missingData(h.Dataset, dir, err)
 			}

@@ -186,7 +186,7 @@ func dataValue(key string, value any, path string, text []byte) any {
 	case !is:
 	case key == "dataset.name":
 		return DataOfFile(dataset.Spec{Name: name}, path, text).Name
-	case slices.Contains([]string{"dataset.test", "dataset.label_file", "dataset.test_label_file", "dataset.weight_file"}, key):
+	case slices.Contains([]string{"dataset.test", "dataset.label_file", "dataset.test_label_file", "dataset.weight_file", "dataset.schema"}, key):
 		return dataPath(name, path, text)
 	}
 	return value

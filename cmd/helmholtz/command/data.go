@@ -75,7 +75,7 @@ resumes them.`,
 
 func newDataShow() *cobra.Command {
 	spec := dataset.Spec{Binarization: dataset.Gray} // show grey values, not rounded ones
-	var out string
+	var out, schema string
 	var n int
 	c := &cobra.Command{
 		Use:   "show NAME",
@@ -85,11 +85,16 @@ type and range of the values, the share of ones, the classes, and for a table it
 with the units that represent them. Unlike train, the command does not round grey values
 unless --binarization says so. --out draws the first training rows as images.
 
+--write-schema FILE writes the columns of a table, their kinds, values and ranges as TOML.
+Edit the file and give it to train, new and data show with --schema: then they read the
+table by it, and infer nothing.
+
 The command reads CSV and other text with one row per line, NPY and NPZ, MATLAB 5 to 7, IDX,
 Parquet, and folders of PNG and JPEG pictures with one folder per class. FILE#NAME is an
 array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 		Example: `  helmholtz data show digits.csv --shape 28x28 --out sheet.png
   helmholtz data show adult.csv --columns fnlwgt=skip,age=real:6
+  helmholtz data show adult.csv --write-schema adult.toml
   helmholtz data show pictures --binarization stochastic`,
 		Args: between(1, 1, "name one data set or file"),
 	}
@@ -97,8 +102,9 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 	readingFlags(f, &spec)
 	figureFlag(f, &out, "", "`file` to draw the rows into")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
+	fileFlag(f, &schema, "write-schema", "", "`file` to write the columns of a table into", "toml")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out)); err != nil {
+		if err := firstOf(refuseIdle(c, out != "", "--out", "n"), refuseUnwritable(c, "out", out), refuseUnwritable(c, "write-schema", schema)); err != nil {
 			return err
 		}
 		spec.Name = args[0]
@@ -106,12 +112,21 @@ array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
 			spec.Binarization = dataset.Real
 		}
 		set, err := spec.OpenNew()
-		if errors.Is(err, dataset.ErrOutside) && spec.Largest == 0 && !c.Flags().Changed("binarization") {
+		if !c.Flags().Changed("binarization") && spec.Largest == 0 && (errors.Is(err, dataset.ErrOutside) || err == nil && set.Numbers() != nil) { // as "new" reads it
 			spec.Binarization = dataset.Real
 			set, err = spec.OpenNew()
 		}
 		if err != nil {
 			return err
+		}
+		if schema != "" {
+			of := set.Schema()
+			if of.Columns == nil {
+				return misuse(c, "--write-schema: %s is no table with columns: omit it", args[0])
+			}
+			if err := savedAt(c, schema, writeFile(schema, of.TOML())); err != nil {
+				return err
+			}
 		}
 		about, err := work.Interruptible(func() (string, error) { return set.Description(), nil })
 		if err != nil {
