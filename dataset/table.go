@@ -62,7 +62,7 @@ type Column struct {
 	Rest bool `json:"rest,omitempty"`
 	// Numbers describes the numbers of a real column, or is nil.
 	Numbers *Numbers `json:"numbers,omitempty"`
-	// Missing holds codes for missing values in this column, in addition to those of the Spec.
+	// Missing holds codes for missing values in this column, in addition to the codes of the Spec.
 	Missing []string `json:"missing,omitempty"`
 	// Log reports whether the unit of a real column holds the logarithms of its numbers, which are above 0.
 	Log bool `json:"log,omitempty"`

@@ -308,7 +308,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 
 // missingData adds a remedy to the error for missing data of the run in dir. The error for a named set has one already.
 func missingData(of dataset.Spec, dir string, err error) error {
-	remedy := "put it back there"
+	remedy := "put it back there, or give its new path (--dataset)"
 	if slices.ContainsFunc(of.Paths(), func(path *string) bool { return *path != "" && !filepath.IsAbs(*path) }) {
 		remedy = fmt.Sprintf("the paths in %s are relative to the folder in which training was started: run the command in that folder, or put the data there", filepath.Join(dir, experimentFile))
 	}

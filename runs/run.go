@@ -197,6 +197,22 @@ func (r *Run) Dir() string { return r.dir }
 // Dataset opens the data set of the run. It refuses data that differ from the training data.
 func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment, r.dir) }
 
+// DatasetAt is like Dataset, for data that have moved to another path. Further files of the data, such as test rows, may be
+// beside it. An empty path is the path of the experiment.
+func (r *Run) DatasetAt(path string) (*dataset.Set, error) {
+	h := r.experiment.Header()
+	if path == "" || h.Dataset.Paths() == nil {
+		return r.Dataset()
+	}
+	for _, other := range h.Dataset.Paths()[1:] {
+		if beside := filepath.Join(filepath.Dir(path), filepath.Base(*other)); *other != "" && !exists(*other) && exists(beside) {
+			*other = beside
+		}
+	}
+	h.Dataset.Name = path
+	return OpenDataset(r.experiment.WithHeader(h), r.dir)
+}
+
 // Experiment returns the experiment of the run.
 func (r *Run) Experiment() Experiment { return r.experiment }
 

@@ -28,6 +28,7 @@ import (
 // parts are stored.
 type estimate struct {
 	split, checkpoint, parts string
+	data                     string // where the data of the run are now, or ""
 	samples, rows            int
 	file                     string // of rows to evaluate one by one
 	seed                     uint64
@@ -36,6 +37,7 @@ type estimate struct {
 func (x *estimate) addTo(f *pflag.FlagSet) {
 	splitFlag(f, &x.split, "`rows` to evaluate: train, validation or test")
 	checkpointFlag(f, &x.checkpoint)
+	dataFlag(f, &x.data)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
 	f.Var(rowsOrFile(&x.rows, &x.file), "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE")
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
@@ -192,7 +194,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if err := refuseUnused(c, runs.NounOf(run.Experiment()), evaluationFlags, how.Uses); err != nil {
 		return e, how.Named, err
 	}
-	if o.Set, err = run.Dataset(); err != nil {
+	if o.Set, err = run.DatasetAt(x.data); err != nil {
 		return e, how.Named, err
 	}
 	if notice := o.Set.Notice(); notice != "" {
@@ -357,6 +359,10 @@ func seedText(run *runs.Run) string {
 	return text
 }
 
+func dataFlag(f *pflag.FlagSet, path *string) {
+	f.StringVar(path, "dataset", "", "`path` of the data of the run, if they have moved; they must be the same")
+}
+
 func checkpointFlag(f *pflag.FlagSet, which *string) {
 	*which = "last"
 	f.Var(word(which, "checkpoint", func(text string) error {
@@ -432,7 +438,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	}
 	logP, what, err := evaluator.LogPOfRows(c.Context(), o)
 	if errors.Is(err, dataset.ErrNoRows) { // annealing begins at the base rates of the training rows
-		if o.Set, err = run.Dataset(); err == nil {
+		if o.Set, err = run.DatasetAt(x.data); err == nil {
 			logP, what, err = evaluator.LogPOfRows(c.Context(), o)
 		}
 	}

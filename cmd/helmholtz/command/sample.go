@@ -17,7 +17,7 @@ import (
 )
 
 func newSample() *cobra.Command {
-	var out, midi, which, kind, split string
+	var out, midi, which, data, kind, split string
 	var n int
 	var how dataset.Writing
 	var chain runs.Chain
@@ -71,6 +71,7 @@ before the expected values are drawn.`,
 	takes(f, "kind", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
 	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &which)
+	dataFlag(f, &data)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
 	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
 	ofChains := chainFlags(f, &chain)
@@ -111,7 +112,7 @@ before the expected values are drawn.`,
 			var set *dataset.Set
 			ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
 			if slices.Contains(d.Uses, "split") {
-				if set, err = run.Dataset(); err == nil {
+				if set, err = run.DatasetAt(data); err == nil {
 					s.Rows = pick(set, split)
 				}
 			} else if table || midi != "" && ofFile {
@@ -216,7 +217,7 @@ func drawsOf(model any, sweeps int) string {
 }
 
 func newInpaint() *cobra.Command {
-	var out, which, split, spec string
+	var out, which, data, split, spec string
 	var n, chains int
 	var chain runs.Chain
 	var seed uint64
@@ -243,6 +244,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted 
 	figureFlag(f, &out, "inpainted.png", "`file` to draw into")
 	splitFlag(f, &split, "`rows` to inpaint: train, validation or test")
 	checkpointFlag(f, &which)
+	dataFlag(f, &data)
 	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn with --seed")
 	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains per image")
 	numberFlag(f, &chain.Sweeps, "sweeps", 20, 1, "`N` sweeps of each chain")
@@ -268,7 +270,7 @@ rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted 
 		if err := refuseUnused(c, runs.NounOf(run.Experiment()), ofChains, how.Uses); err != nil {
 			return err
 		}
-		set, err := run.Dataset()
+		set, err := run.DatasetAt(data)
 		if err != nil {
 			return err
 		}

@@ -58,4 +58,49 @@ func TestRunsWithoutTheirTable(t *testing.T) {
 	if _, _, says := helmholtz(t, t.Context(), "eval", "run"); !strings.Contains(says, "put the data there") {
 		t.Errorf("an evaluation of test rows says %s", says)
 	}
+	if err := os.WriteFile("moved.csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "eval", "run", "--dataset", "moved.csv", "--samples", "10")
+	if _, _, says := helmholtz(t, t.Context(), "eval", "run", "--dataset", "rows.csv"); !strings.Contains(says, "rows.csv") {
+		t.Errorf("an evaluation of other rows says %s", says)
+	}
+}
+
+// A schema that data show writes is read by new and train; the run keeps it, so that it may change or go.
+func TestSchemasOfTables(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "pay,grade\n"
+	for i := range 40 {
+		text += fmt.Sprintf("%d.5,%d\n", 1+i*i%7, i%3)
+	}
+	if err := os.WriteFile("rows.csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := succeed(t, "data", "show", "rows.csv", "--write-schema", "schema.toml"); !strings.Contains(out, "column grade: real, 1 unit; from 0 to 2, mean 0.975, sd 0.821") {
+		t.Errorf("data show prints\n%s", out)
+	}
+	schema, err := os.ReadFile("schema.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema = []byte(strings.Replace(string(schema), `kind = "count"
+  decimals = 0`, `kind = "categorical"
+  values = ["0", "1", "2", "3"]`, 1))
+	for _, line := range []string{"greatest = 2.0", "mean = 0.975", "deviation = 0.8211424967084772"} {
+		schema = []byte(strings.Replace(string(schema), line, "", 1))
+	}
+	if err := os.WriteFile("schema.toml", schema, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "new", "e.toml", "--dataset", "rows.csv", "--schema", "schema.toml")
+	succeed(t, "train", "--config", "e.toml", "--epochs", "1", "--out", "run")
+	if err := os.Remove("schema.toml"); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "eval", "run", "--samples", "10")
+	if err := os.WriteFile("new.csv", []byte("pay,grade\n2.5,3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "eval", "run", "--rows", "new.csv", "--samples", "10")
 }

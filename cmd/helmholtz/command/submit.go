@@ -298,7 +298,10 @@ evaluation.`,
 		}
 		task := []string{"eval", x.path(args[0]), "--shard", "auto", "--parts", x.path(of.parts)}
 		estimates.VisitAll(func(f *pflag.Flag) {
-			if f.Changed && f.Name != "parts" {
+			switch {
+			case f.Changed && f.Name == "dataset": // a task runs in another folder
+				task = append(task, "--dataset="+x.path(of.data))
+			case f.Changed && f.Name != "parts":
 				task = append(task, fmt.Sprintf("--%s=%s", f.Name, f.Value))
 			}
 		})
@@ -323,7 +326,7 @@ func (x *submission) planEval(c *cobra.Command, of estimate, seeds *runs.Seeds) 
 	if how.Parts == nil || !estimates {
 		return misuse(c, "%s: %s is not evaluated in parts: use helmholtz eval", run.Dir(), runs.NounOf(run.Experiment()))
 	}
-	set, err := run.Dataset()
+	set, err := run.DatasetAt(of.data)
 	if err != nil {
 		return err
 	}
