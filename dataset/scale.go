@@ -332,6 +332,9 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 	}
 	var reals []float32
 	var values []uint8
+	if keep {
+		reals = make([]float32, 0, n)
+	}
 	for k := range n {
 		v := r.number(k)
 		if marks := r.marks != nil && r.marks[k%len(r.marks)]; !marks {
@@ -366,20 +369,23 @@ const leastSpread = 1e-5
 // checkPrecise refuses columns whose values are so close together, relative to their magnitude, that float32
 // cannot tell them apart.
 func (r *rows) checkPrecise(number func(k int) float64) error {
-	units := r.shape.Units()
-	for i := range units {
-		sum, squares, most, n := 0.0, 0.0, 0.0, float64(r.count())
-		first := number(i)
-		for k := i; k < r.count()*units; k += units {
-			v := number(k) - first
-			sum, squares, most = sum+v, squares+v*v, max(most, math.Abs(number(k)))
+	units, n := r.shape.Units(), float64(r.count())
+	columns := make([]struct{ first, sum, squares, most float64 }, units)
+	for k := range r.count() * units { // by rows, as they lie in memory
+		c, x := &columns[k%units], number(k)
+		if k < units {
+			c.first = x
 		}
-		deviation := math.Sqrt(max(0, squares/n-sum/n*sum/n))
+		v := x - c.first
+		c.sum, c.squares, c.most = c.sum+v, c.squares+v*v, max(c.most, math.Abs(x))
+	}
+	for i, c := range columns {
+		deviation := math.Sqrt(max(0, c.squares/n-c.sum/n*c.sum/n))
 		switch {
-		case deviation == 0 && most > 1<<53:
-			return fmt.Errorf("%s and the values below it are as large as %.6g, where whole numbers cannot be told apart: leave the column out, or first subtract a number near their mean", r.place(i), most)
-		case 0 < deviation && deviation < leastSpread*most:
-			return fmt.Errorf("%s and the values below it have a standard deviation of only %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, most)
+		case deviation == 0 && c.most > 1<<53:
+			return fmt.Errorf("%s and the values below it are as large as %.6g, where whole numbers cannot be told apart: leave the column out, or first subtract a number near their mean", r.place(i), c.most)
+		case 0 < deviation && deviation < leastSpread*c.most:
+			return fmt.Errorf("%s and the values below it have a standard deviation of only %.2g, and are as large as %.6g: first subtract a number near their mean, since values are kept with 7 digits", r.place(i), deviation, c.most)
 		}
 	}
 	return nil

@@ -314,7 +314,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
-		c.decimals = max(c.decimals, decimalsOf(field))
+		if c.decimals < mostDecimals && len(field) > c.decimals {
+			c.decimals = max(c.decimals, decimalsOf(field))
+		}
 	}
 	if c.codes == nil {
 		if c.seen != nil && t.train == 0 {
@@ -812,10 +814,12 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	case comma != "":
 		data.point = ","
 	}
-	numbers := make([]float64, 0, len(units)*t.rows)
-	for r := range t.rows {
-		for _, of := range units {
-			numbers = append(numbers, of[r])
+	numbers := make([]float64, len(units)*t.rows)
+	for from := 0; from < t.rows; from += rowsAtOnce {
+		for k, of := range units {
+			for r := from; r < min(from+rowsAtOnce, t.rows); r++ {
+				numbers[r*len(units)+k] = of[r]
+			}
 		}
 	}
 	train, test = data, rows{shape: data.shape, columns: data.columns, kind: data.kind, marks: data.marks}
@@ -829,6 +833,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	}
 	return train, test, nil
 }
+
+// rowsAtOnce is a number of rows of which a cache holds a part of each column.
+const rowsAtOnce = 64
 
 // known returns the columns of a table or, if they have no names or values, the name of the column of each unit. The
 // Spec sets kinds.
@@ -1107,18 +1114,22 @@ func isRange(field string) bool {
 	return field == onlyRange || strings.HasPrefix(field, atMost) || strings.HasPrefix(field, above)
 }
 
+// mostDecimals is a number of decimals above which all numbers are written with the same digits.
+const mostDecimals = 15
+
 // decimalsOf returns the number of digits behind the point of a number.
 func decimalsOf(field string) int {
-	mantissa, exponent := field, 0
-	if e := strings.IndexAny(field, "eE"); e >= 0 {
-		mantissa = field[:e]
-		exponent, _ = strconv.Atoi(field[e+1:])
+	end, exponent := len(field), 0
+	for i := len(field) - 1; i >= 0; i-- {
+		switch field[i] {
+		case '.', ',':
+			return max(0, end-1-i-exponent)
+		case 'e', 'E':
+			exponent, _ = strconv.Atoi(field[i+1:])
+			end = i
+		}
 	}
-	point := strings.LastIndexAny(mantissa, ".,")
-	if point < 0 {
-		point = len(mantissa) - 1
-	}
-	return max(0, len(mantissa)-1-point-exponent)
+	return max(0, -exponent)
 }
 
 func distinct(texts []string) []string { return slices.Compact(slices.Sorted(slices.Values(texts))) }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -843,5 +844,37 @@ func TestSecondFilesWithoutAHeader(t *testing.T) {
 			failure = errors.New(set.Notice())
 		}
 		wantError(t, failure, c.says)
+	}
+}
+
+// Lines are read alike whether or not the file has quotes, which another parser reads from their first line on, and errors
+// name the same lines.
+func TestLinesWithAndWithoutQuotes(t *testing.T) {
+	for _, text := range []string{
+		"name,kind\n1.5,x\n\n# a comment\n2.5,y\n3.5,x\n0.5,y\n1.5,x",
+		"name,kind\r\n 1.5, x \r\n2.5,y\r\n3.5,x\r\n0.5,y\r\n1.5,x\r\n",
+		"name;kind;\n1,5;x;\n2,5;y;\n3,5;x;\n0,5;y;\n1,5;x;\n",
+		"name\tkind\n1.5\tx\n2.5\ty\n3.5\tx\n\n0.5\ty\n1.5\tx\n\n\n",
+		"# above\nname,kind\n1.5,x\n2.5,y,z\n",
+		"name,kind\n1.5,x\n\n2.5,\n",
+		"name,kind\n#1.5,x\n2.5,y\n",
+		"name,kind\n \n2.5,y\n",
+	} {
+		open := func(text string) (string, string) {
+			set, err := Spec{Name: written(t, "rows.csv", text), Binarization: Real, Validation: new(0)}.Open()
+			if err != nil {
+				return "", regexp.MustCompile(`line \d+`).FindString(err.Error())
+			}
+			return fmt.Sprint(set.Columns(), set.Train().Reals, set.Test().Reals), ""
+		}
+		rows, line := open(text)
+		for _, quoted := range []string{"name", "x", "2.5", "1.5"} {
+			if i := strings.LastIndex(text, quoted); i >= 0 && !strings.HasPrefix(text[i-min(i, 1):], "#") {
+				text := text[:i] + `"` + quoted + `"` + text[i+len(quoted):]
+				if again, where := open(text); again != rows || where != line {
+					t.Errorf("%q: %s%s, want %s%s", text, again, where, rows, line)
+				}
+			}
+		}
 	}
 }
