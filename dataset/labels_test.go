@@ -83,7 +83,7 @@ func TestLabelsOfOnesOwn(t *testing.T) {
 	for _, label := range labels {
 		wide = append(wide, label, 0, 0, 0, 0, 0, 0, 0)
 	}
-	rows := at("rows.npy", npyOf(t, images))
+	rows := at("rows.npy", npyOf(len(images), slices.Concat(train...)...))
 	sets := map[string]*Set{}
 	for name, file := range map[string][]byte{
 		"labels.txt": []byte(text.String()), "marked.txt": []byte("\ufeff" + text.String()), "labels.txt.gz": compress([]byte(text.String())),

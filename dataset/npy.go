@@ -17,31 +17,31 @@ func readNPY(r io.Reader) (tensor, error) {
 	if err != nil {
 		return tensor{}, err
 	}
-	kind := npy.Kind(header.Descr.Type)
+	kind := npy.Kind(header.Type)
 	of, known := npy.Numbers[kind]
 	if !known {
 		remedy := "save it as an array of numbers"
 		if kind == "O" {
 			remedy = "an array of Python objects can only be read by Python; save a.astype(float)"
 		}
-		return tensor{}, fmt.Errorf("the NPY array has type %q; one of %s is needed: %s", header.Descr.Type, strings.Join(slices.Sorted(maps.Keys(npy.Numbers)), ", "), remedy)
+		return tensor{}, fmt.Errorf("the NPY array has type %q; one of %s is needed: %s", header.Type, strings.Join(slices.Sorted(maps.Keys(npy.Numbers)), ", "), remedy)
 	}
-	a := tensor{size: header.Descr.Shape, truth: kind == "b1"}
+	a := tensor{size: header.Shape, truth: kind == "b1"}
 	if len(a.size) == 0 || len(a.size) > 4 {
 		return a, fmt.Errorf("the NPY array has shape %v; rows × units or rows × height × width is needed", a.size)
 	}
 	in := r
-	if header.Descr.Fortran {
+	if header.Fortran {
 		in = struct{ io.Reader }{r} // hides the type *input, so that read does not pack the rows
 	}
-	got, err := a.read(in, length, kind, npy.Order(header.Descr.Type))
+	got, err := a.read(in, length, kind, npy.Order(header.Type))
 	if err == nil {
 		err = npyLength(header, got, of.Width*product(a.size))
 	}
 	if err != nil {
 		return tensor{}, fmt.Errorf("NPY array: %w", err)
 	}
-	if header.Descr.Fortran {
+	if header.Fortran {
 		a = a.transposed()
 	}
 	return a, nil
@@ -49,7 +49,7 @@ func readNPY(r io.Reader) (tensor, error) {
 
 // npyLength refuses a file whose data has more or fewer bytes than its header claims.
 func npyLength(header npy.Header, got, claim int) error {
-	kind, shape := header.Descr.Type, header.Descr.Shape
+	kind, shape := header.Type, header.Shape
 	switch {
 	case got < claim:
 		return fmt.Errorf("the file ends after %d bytes of data, but an NPY array of type %s and shape %v has %d", got, kind, shape, claim)

@@ -99,7 +99,6 @@ var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"dataset/parquet", "runs/parquet"},
-	"github.com/sbinet/npyio":    {"dataset", "internal/npy"}, // the latter guards it
 	"gorgonia.org/cu":            {"gpu"},
 }
 
