@@ -1,22 +1,12 @@
 package dataset
 
 import (
-	"fmt"
-	"image"
+	"bytes"
+	_ "embed"
+	"encoding/binary"
 	"math"
 	"slices"
 	"sync"
-
-	"golang.org/x/image/font/gofont/gobold"
-	"golang.org/x/image/font/gofont/goitalic"
-	"golang.org/x/image/font/gofont/gomedium"
-	"golang.org/x/image/font/gofont/gomono"
-	"golang.org/x/image/font/gofont/gomonobold"
-	"golang.org/x/image/font/gofont/gomonoitalic"
-	"golang.org/x/image/font/gofont/goregular"
-	"golang.org/x/image/font/sfnt"
-	"golang.org/x/image/math/fixed"
-	"golang.org/x/image/vector"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -29,11 +19,7 @@ const (
 // readGlyphs draws digits in several fonts, white on black, each randomly turned, slanted, stretched, scaled
 // and moved a little. All classes have the same number of rows.
 func readGlyphs(c collection) (source, error) {
-	all, err := drawGlyphs(c.train+c.test, glyphSeed)
-	if err != nil {
-		return source{}, err
-	}
-	return all.cutAt(c.train), nil
+	return drawGlyphs(c.train+c.test, glyphSeed).cutAt(c.train), nil
 }
 
 // GlyphTags names the tags of the set taggedglyphs. The tags are the pixels in the last row of an image; those
@@ -67,26 +53,19 @@ func readTaggedGlyphs(c collection) (source, error) {
 	return s, nil
 }
 
-func drawGlyphs(n int, seed uint64) (rows, error) {
-	faces, err := digitOutlines()
-	if err != nil {
-		return rows{}, fmt.Errorf("reading the fonts: %w", err)
-	}
-	shape := Shape{glyphSize, glyphSize}
-	drawn := rows{shape: shape, values: make([]uint8, n*shape.Units()), labels: make([]uint8, n)}
-	canvas := vector.NewRasterizer(glyphSize, glyphSize)
+func drawGlyphs(n int, seed uint64) rows {
+	faces, shape := digitOutlines(), Shape{glyphSize, glyphSize}
+	drawn := rows{shape: shape, values: make([]uint8, 0, n*shape.Units()), labels: make([]uint8, n)}
 	for i := range n {
 		jitter := jitter{philox.NewStream(seed, philox.Synthesis, uint32(i))}
 		digit := i % 10
 		face := faces[i/10%len(faces)]
 		drawn.labels[i] = uint8(digit)
-		canvas.Reset(glyphSize, glyphSize)
-		face[digit].transform(jitter).drawOn(canvas)
-		canvas.Draw(
-			&image.Alpha{Pix: drawn.values[i*shape.Units() : (i+1)*shape.Units()], Stride: glyphSize, Rect: canvas.Bounds()},
-			canvas.Bounds(), image.Opaque, image.Point{})
+		var c canvas
+		face[digit].transform(jitter).drawOn(&c)
+		drawn.values = c.appendTo(drawn.values)
 	}
-	return drawn, nil
+	return drawn
 }
 
 // jitter draws the random numbers for one glyph.
@@ -96,22 +75,14 @@ func (j jitter) between(low, high float32) float32 {
 	return low + (high-low)*philox.Uniform(j.stream.Uint32())
 }
 
-type outline []stroke
-
-type stroke struct {
-	op     sfnt.SegmentOp
-	points [2]point // the last one used is the end of the stroke
+// outline has closed curves. Each of its strokes takes the next points: m begins a curve, l draws a line to a point, and
+// q draws a quadratic curve, with a control point before its end.
+type outline struct {
+	strokes string
+	points  []point
 }
 
 type point struct{ x, y float32 }
-
-// ends returns the number of points that a stroke uses.
-func (s stroke) ends() int {
-	if s.op == sfnt.SegmentOpQuadTo {
-		return 2
-	}
-	return 1
-}
 
 // transform turns, slants and stretches the outline, and scales its height or its width, whichever is larger,
 // to 17 to 21 pixels. It places the outline within a pixel and a half of the centre along each axis.
@@ -137,76 +108,141 @@ func (o outline) transform(j jitter) outline {
 }
 
 func (o outline) each(f func(point) point) outline {
-	mapped := make(outline, len(o))
-	for i, s := range o {
-		mapped[i].op = s.op
-		for k := range s.ends() {
-			mapped[i].points[k] = f(s.points[k])
-		}
+	mapped := outline{strokes: o.strokes}
+	for _, p := range o.points {
+		mapped.points = append(mapped.points, f(p))
 	}
 	return mapped
 }
 
 // bounds returns the rectangle around all points, including control points.
 func (o outline) bounds() (low, high point) {
-	low, high = o[0].points[0], o[0].points[0]
-	for _, s := range o {
-		for _, p := range s.points[:s.ends()] {
-			low = point{min(low.x, p.x), min(low.y, p.y)}
-			high = point{max(high.x, p.x), max(high.y, p.y)}
-		}
+	low, high = o.points[0], o.points[0]
+	for _, p := range o.points {
+		low = point{min(low.x, p.x), min(low.y, p.y)}
+		high = point{max(high.x, p.x), max(high.y, p.y)}
 	}
 	return low, high
 }
 
-func (o outline) drawOn(canvas *vector.Rasterizer) {
-	for _, s := range o {
-		a, b := s.points[0], s.points[1]
-		switch s.op {
-		case sfnt.SegmentOpMoveTo:
-			canvas.ClosePath()
-			canvas.MoveTo(a.x, a.y)
-		case sfnt.SegmentOpLineTo:
-			canvas.LineTo(a.x, a.y)
-		case sfnt.SegmentOpQuadTo:
-			canvas.QuadTo(a.x, a.y, b.x, b.y)
-		}
+func (o outline) drawOn(c *canvas) {
+	var first, pen point
+	to := func(end point) {
+		c.line(pen, end)
+		pen = end
 	}
-	canvas.ClosePath()
+	for _, stroke := range o.strokes {
+		a := o.points[0]
+		switch stroke {
+		case 'm':
+			to(first)
+			first, pen = a, a
+		case 'l':
+			to(a)
+		case 'q':
+			start, b := pen, o.points[1]
+			dx, dy := start.x-2*a.x+b.x, start.y-2*a.y+b.y
+			if bent := dx*dx + dy*dy; bent >= 0.333 { // of square pixels, from where a line would show
+				lines := 1 + int(math.Sqrt(math.Sqrt(3*float64(bent))))
+				t, step := float32(0), 1/float32(lines)
+				for range lines - 1 {
+					t += step
+					to(start.towards(a, t).towards(a.towards(b, t), t))
+				}
+			}
+			to(b)
+			o.points = o.points[1:]
+		}
+		o.points = o.points[1:]
+	}
+	to(first)
 }
 
-// digitOutlines returns the outlines of the digits 0 to 9 for each font. TrueType outlines consist only of
-// lines and quadratic curves.
-var digitOutlines = sync.OnceValues(func() ([][10]outline, error) {
-	var faces [][10]outline
-	var buffer sfnt.Buffer
-	for _, ttf := range [][]byte{
-		goregular.TTF, gomedium.TTF, gobold.TTF, goitalic.TTF, gomono.TTF, gomonobold.TTF, gomonoitalic.TTF,
-	} {
-		parsed, err := sfnt.Parse(ttf)
-		if err != nil {
-			return nil, err
-		}
-		var face [10]outline
-		for digit := range face {
-			index, err := parsed.GlyphIndex(&buffer, rune('0'+digit))
-			if err != nil {
-				return nil, err
-			}
-			const height = 1000 // large, so that rounding to 1/64 does not show
-			segments, err := parsed.LoadGlyph(&buffer, index, fixed.I(height), nil)
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range segments {
-				var points [2]point
-				for k := range points {
-					points[k] = point{float32(s.Args[k].X), float32(s.Args[k].Y)}
-				}
-				face[digit] = append(face[digit], stroke{op: s.Op, points: points})
-			}
-		}
-		faces = append(faces, face)
+// towards returns the point on the way to q after a share t of it.
+func (p point) towards(q point, t float32) point {
+	return point{p.x + t*(q.x-p.x), p.y + t*(q.y-p.y)}
+}
+
+// canvas sums areas below the lines of an outline in numbers of 1/one of a pixel. Each pixel has the difference
+// between its area and the area of the pixel before it, in units of 1/one².
+type canvas [glyphSize * glyphSize]int
+
+const one = 1 << 9
+
+// line adds the area to the right of a line, positive if the line goes down.
+func (c *canvas) line(a, b point) {
+	sign := 1
+	if a.y > b.y {
+		sign, a, b = -1, b, a
 	}
-	return faces, nil
+	if b.y-a.y <= 0.000001 {
+		return
+	}
+	slope := (b.x - a.x) / (b.y - a.y)
+	top, bottom, x := int(a.y*one), int(b.y*one), int(a.x*one)
+	for y := top / one; y*one < bottom; y++ {
+		height := min((y+1)*one, bottom) - max(y*one, top)
+		next := x + int(float32(height)*slope)
+		low, high := min(x, next), max(x, next)
+		first, pixels := low>>9, c[y*glyphSize:]
+		add := func(i, area int) {
+			// Rounding moves the ends of an almost horizontal line, even beyond the row.
+			if i = min(max(i, 0), glyphSize); i < len(pixels) {
+				pixels[i] += area
+			}
+		}
+		if high <= (first+1)*one {
+			share := (x+next)>>1 - first*one
+			add(first, sign*height*(one-share))
+			add(first+1, sign*height*share)
+		} else {
+			// The area of the row to the left of t grows with the square of the part of the line that lies there.
+			area := func(t int) int {
+				part := min(max(t-low, 0), high-low)
+				return part * (part + 2*max(t-high, 0))
+			}
+			for i := first; (i-1)*one < high; i++ {
+				change := area((i+1)*one) - 2*area(i*one) + area((i-1)*one)
+				add(i, sign*height*change/(2*(high-low)))
+			}
+		}
+		x = next
+	}
+}
+
+// appendTo appends the pixels, from 0 for black to 255 for white.
+func (c *canvas) appendTo(values []uint8) []uint8 {
+	sum := 0
+	for _, change := range c {
+		sum += change
+		values = append(values, uint8(min(max(sum, -sum)>>10, 255)))
+	}
+	return values
+}
+
+// glyphsOfGo has the outlines of the digits in seven fonts of the Go project, as the test of this file writes them.
+//
+//go:embed glyphs.bin
+var glyphsOfGo []byte
+
+// digitOutlines returns the outlines of the digits 0 to 9 for each font. In the file, each outline has a line of strokes,
+// followed by the coordinates of its points, in 1/64 of a thousandth of the height of the font.
+var digitOutlines = sync.OnceValue(func() (faces [len(fontTags)][10]outline) {
+	left := glyphsOfGo
+	read := func() float32 {
+		n, size := binary.Varint(left)
+		left = left[size:]
+		return float32(n)
+	}
+	for f := range faces {
+		for digit := range faces[f] {
+			o, strokes := &faces[f][digit], []byte(nil)
+			strokes, left, _ = bytes.Cut(left, []byte("\n"))
+			o.strokes = string(strokes)
+			for range len(strokes) + bytes.Count(strokes, []byte("q")) {
+				o.points = append(o.points, point{read(), read()})
+			}
+		}
+	}
+	return faces
 })
