@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // eventsFile is the file of a run that TensorBoard reads, in a separate folder.
@@ -38,7 +36,7 @@ func (v *Events) Begin(plan Plan) {
 	path := filepath.Join(plan.Dir, eventsFile)
 	var all bytes.Buffer
 	now, last := time.Now(), lastOf(plan.History.Epochs).Seconds
-	writeEvent(&all, now, 0, protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), "brain.Event:2"))
+	writeEvent(&all, now, 0, lengthDelimited(nil, 3, []byte("brain.Event:2")))
 	for _, e := range plan.History.Epochs {
 		writeEvent(&all, now.Add(time.Duration((e.Seconds-last)*float64(time.Second))), e.Step, scalars(e))
 	}
@@ -88,9 +86,8 @@ func (v *Events) write(data []byte, err error) {
 func scalars(e Epoch) []byte {
 	var summary []byte
 	add := func(tag string, x float64) {
-		value := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), tag)
-		value = protowire.AppendFixed32(protowire.AppendTag(value, 2, protowire.Fixed32Type), math.Float32bits(float32(x)))
-		summary = protowire.AppendBytes(protowire.AppendTag(summary, 1, protowire.BytesType), value)
+		value := append(lengthDelimited(nil, 1, []byte(tag)), 2<<3|5) // field 2 has four bytes
+		summary = lengthDelimited(summary, 1, binary.LittleEndian.AppendUint32(value, math.Float32bits(float32(x))))
 	}
 	add("learning_rate", e.LearningRate)
 	parts := map[string]Measures{"train": e.Train, "validation": e.Validation}
@@ -100,15 +97,19 @@ func scalars(e Epoch) []byte {
 			add(name+"/"+key, x)
 		}
 	}
-	return protowire.AppendBytes(protowire.AppendTag(nil, 5, protowire.BytesType), summary)
+	return lengthDelimited(nil, 5, summary)
+}
+
+// lengthDelimited appends a field of a protocol buffer that has any number of bytes.
+func lengthDelimited(b []byte, field byte, content []byte) []byte {
+	return append(binary.AppendUvarint(append(b, field<<3|2), uint64(len(content))), content...)
 }
 
 // writeEvent writes an event, a protocol buffer of TensorFlow's event.proto, as a record of a TFRecord
 // file: its length and its bytes, each followed by a masked CRC-32C.
 func writeEvent(b *bytes.Buffer, at time.Time, step int, what []byte) {
-	event := protowire.AppendFixed64(protowire.AppendTag(nil, 1, protowire.Fixed64Type), math.Float64bits(float64(at.UnixNano())/1e9))
-	event = protowire.AppendVarint(protowire.AppendTag(event, 2, protowire.VarintType), uint64(step))
-	event = append(event, what...)
+	event := binary.LittleEndian.AppendUint64([]byte{1<<3 | 1}, math.Float64bits(float64(at.UnixNano())/1e9)) // field 1 has eight bytes
+	event = append(binary.AppendUvarint(append(event, 2<<3), uint64(step)), what...)
 	masked := func(data []byte) []byte {
 		sum := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
 		return binary.LittleEndian.AppendUint32(nil, (sum>>15|sum<<17)+0xa282ead8)
