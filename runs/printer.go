@@ -12,7 +12,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/schollz/progressbar/v3"
 )
 
 // Printer returns a recorder that writes the plan of training, one line per epoch and the remaining
@@ -44,7 +43,7 @@ func usual(given []Recorder) []Recorder {
 type printer struct {
 	w      io.Writer
 	moves  bool
-	bar    *progressbar.ProgressBar
+	shown  time.Time // when the bar was drawn last
 	start  time.Time
 	plan   Plan
 	warned bool
@@ -73,28 +72,30 @@ func (p *printer) Begin(plan Plan) {
 		fmt.Fprintf(p.w, "baseline: %s, of %s, over the %s rows\n",
 			measuresLine([]Measure{objective}, Measures{objective.Key: b.Factorized.Value}), b.model(), cmp.Or(rows[b.Rows], b.Rows))
 	}
-	if p.moves {
-		// The bar counts only this session's steps, so that the rate is right.
-		p.bar = progressbar.NewOptions(plan.Epochs*plan.StepsPerEpoch-plan.Start,
-			progressbar.OptionSetWriter(p.w),
-			progressbar.OptionSetDescription(plan.Name),
-			progressbar.OptionShowIts(), progressbar.OptionSetItsString("step"), progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true),
-			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth(),
-			progressbar.OptionUseANSICodes(true))
-	}
 }
 
+// Step draws the bar at most ten times a second. The bar counts only this session's steps, so that the rate is right.
 func (p *printer) Step(at Progress) {
-	if p.moves {
-		p.bar.Describe(fmt.Sprintf("epoch %d/%d  %s", at.Epoch, p.plan.Epochs, measuresLine(p.plan.History.Measures, at.Measures)))
-		_ = p.bar.Set(at.Step - p.plan.Start)
+	done, all := at.Step-p.plan.Start, p.plan.Epochs*p.plan.StepsPerEpoch-p.plan.Start
+	if !p.moves || done < all && time.Since(p.shown) < 100*time.Millisecond {
+		return
 	}
+	p.shown = time.Now()
+	taken := p.shown.Sub(p.start)
+	left := time.Duration(float64(taken) / float64(done) * float64(all-done))
+	rate, unit := float64(done)/taken.Seconds(), "s"
+	if rate <= 1 {
+		rate, unit = 60*rate, "min"
+	}
+	begin := fmt.Sprintf("epoch %d/%d  %s %3d%% |", at.Epoch, p.plan.Epochs, measuresLine(p.plan.History.Measures, at.Measures), 100*done/all)
+	end := fmt.Sprintf("| (%d/%d, %.0f step/%s) [%s:%s]", done, all, rate, unit, taken.Truncate(time.Second), left.Truncate(time.Second))
+	room := max(0, file.Width(p.w)-displayWidth(begin+end)-1)
+	fmt.Fprint(p.w, "\r", begin, strings.Repeat("█", room*done/all), strings.Repeat(" ", room-room*done/all), end)
 }
 
 func (p *printer) Epoch(e Epoch) {
 	if p.moves {
-		_ = p.bar.Clear()
+		fmt.Fprint(p.w, "\033[2K\r") // clears the bar
 	}
 	fmt.Fprintf(p.w, "epoch %d/%d  %s", e.Epoch, p.plan.Epochs, describe(p.plan.History, e))
 	if !p.moves { // otherwise the bar shows the time
@@ -111,11 +112,7 @@ func (p *printer) Epoch(e Epoch) {
 	}
 }
 
-func (p *printer) End(error) {
-	if p.moves {
-		_ = p.bar.Exit()
-	}
-}
+func (p *printer) End(error) {}
 
 func describe(h History, e Epoch) string {
 	s := measuresLine(h.Measures, e.Train)

@@ -245,3 +245,20 @@ func TestImageCopiesWhatItCompiles(t *testing.T) {
 		}
 	}
 }
+
+// TestProgramsThatImportHMNeedFewModules lists the modules that a program requires if it imports hm alone.
+func TestProgramsThatImportHMNeedFewModules(t *testing.T) {
+	readSources(t)
+	command := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./hm")
+	command.Dir = "../.."
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules := strings.Fields(string(out))
+	slices.Sort(modules)
+	want := []string{"github.com/BurntSushi/toml", "github.com/klauspost/cpuid/v2", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term", "gonum.org/v1/gonum"}
+	if modules = slices.Compact(modules); !slices.Equal(modules, want) {
+		t.Errorf("hm needs %v, want %v", modules, want)
+	}
+}
