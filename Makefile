@@ -69,7 +69,7 @@ browser: ## test the kernel in JupyterLab, and the site's live page, in Chromium
 	@notebooks/jupyter.sh browser
 	@$(MAKE) --no-print-directory site
 	HELMHOLTZ_BROWSER_TESTS=1 go test -count=1 -v -timeout 1h -run '^TestInBrowser$$' ./kernelext/kernel
-	HELMHOLTZ_BROWSER_TESTS=1 GOAMD64=v1 go test -count=1 -v -tags purego -run '^TestInBrowser$$' ./internal/live
+	HELMHOLTZ_BROWSER_TESTS=1 GOAMD64=v1 go test -count=1 -v -tags purego -run '^TestInBrowser$$' ./cmd/live
 
 cuda: ## build the CUDA engine and test it on an emulated device, installing what is missing
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk check

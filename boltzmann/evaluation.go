@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/factorized"
 )
 
 // Evaluation holds the measures of a model on rows. Most are means over the rows, in nats. Their standard errors

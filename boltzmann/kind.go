@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/factorized"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/factorized"
 )
 
 // Kind is the kind of the units on one side. The comments below describe visible units. Hidden units behave

@@ -24,7 +24,7 @@ fi
 
 rm -rf "$source" "$out/html"
 mkdir -p "$source/_static" "$source/api"
-git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'internal/live/*.go' LICENSE NOTICES Dockerfile |
+git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'cmd/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
 git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # for the gallery and docs/own.md
 cp "$site/conf.py" "$site/_toc.yml" "$source"
@@ -36,13 +36,13 @@ ln -s "$PWD/$out/mathjax" "$source/_static/mathjax"
 live=$source/_static/live
 mkdir "$live"
 cp "$site"/live/* "$(go env GOROOT)/lib/wasm/wasm_exec.js" "$live"
-GOOS=js GOARCH=wasm go build -tags purego -trimpath -ldflags='-s -w' -o "$out/live.wasm" ./internal/live
+GOOS=js GOARCH=wasm go build -tags purego -trimpath -ldflags='-s -w' -o "$out/live.wasm" ./cmd/live
 gzip -9 -n -c "$out/live.wasm" >"$live/live.wasm.gz"
 if [ "$(wc -c <"$live/live.wasm.gz")" -gt 3500000 ]; then
 	echo "site: the program of the live page is larger than 3.5 MB" >&2
 	exit 1
 fi
-go run ./internal/live | gzip -9 -n -c >"$live/model.safetensors.gz"
+go run ./cmd/live | gzip -9 -n -c >"$live/model.safetensors.gz"
 
 # One page per package, from its doc comments.
 go -C "$site" build -o "$PWD/$out/gomarkdoc" github.com/princjef/gomarkdoc/cmd/gomarkdoc

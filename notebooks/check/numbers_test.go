@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/factorized"
+	"github.com/helmholtz-go/helmholtz/runs/factorized"
 )
 
 var (

@@ -1,4 +1,4 @@
-// Runs the Go program of internal/live beside the page, which stays responsive. A message {id, name, argument}
+// Runs the Go program of cmd/live beside the page, which stays responsive. A message {id, name, argument}
 // is answered by {id, result} or {id, error}. While the program loads, {step} says what it is doing.
 importScripts("wasm_exec.js");
 

@@ -1,6 +1,9 @@
-package main
+// Package wasm has a test that trains a machine in WebAssembly, as a web page might.
+package wasm
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -9,7 +12,57 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
+
+// trains is an environment variable that turns the binary of this test into a program that trains a machine.
+const trains = "HELMHOLTZ_TRAINS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(trains) == "" {
+		os.Exit(m.Run())
+	}
+	if err := train(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// train prints the log p of each epoch and of the test rows.
+func train() error {
+	dir, err := os.MkdirTemp("", "wasm")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	set, err := dataset.Spec{Name: "3by3", Subset: 500, Validation: new(100)}.Open()
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	machine := hm.New(set.Shape()).Dense(6, 3)
+	nrws := hm.NRWS().LearningRate(0.05).Damping(0.1).RefreshEvery(10).Epochs(10)
+	run, err := nrws.Train(ctx, machine, set, dir, runs.Quiet)
+	if err != nil {
+		return err
+	}
+	history := run.History()
+	if history.Err != nil {
+		return history.Err
+	}
+	for _, epoch := range history.Epochs {
+		fmt.Println(epoch.Train[runs.LogP.Key])
+	}
+	test, err := run.Evaluate(ctx, set.Test(), 100, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Println(test.LogP)
+	return nil
+}
 
 // Node trains the machine to the log p that the portable kernels of this machine reach.
 // On amd64 the numbers differ by the last digits of exp and log alone, which are assembly
@@ -45,10 +98,10 @@ func TestNodeTrainsAsThisMachineDoes(t *testing.T) {
 	}
 }
 
-// build builds the program with portable kernels in an environment.
+// build builds this test with portable kernels in an environment.
 func build(t *testing.T, out string, environment ...string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "go", "build", "-tags", "purego", "-o", out, ".")
+	c := exec.CommandContext(t.Context(), "go", "test", "-c", "-tags", "purego", "-o", out, ".")
 	c.Env = append(os.Environ(), environment...)
 	if text, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -59,7 +112,7 @@ func build(t *testing.T, out string, environment ...string) {
 // as long as what the test itself opened is the same, and does not know what go build reads.
 func readSources(t *testing.T) {
 	t.Helper()
-	for _, dir := range strings.Split(fromGo(t, "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", "."), "\n") {
+	for _, dir := range strings.Split(fromGo(t, "list", "-test", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", "."), "\n") {
 		if _, err := os.ReadDir(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +137,7 @@ func fromGo(t *testing.T, args ...string) string {
 func logPs(t *testing.T, c *exec.Cmd) []float64 {
 	t.Helper()
 	var complaint strings.Builder
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), trains + "=1"}
 	c.Stderr = &complaint
 	out, err := c.Output()
 	if err != nil {
