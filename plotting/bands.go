@@ -59,52 +59,45 @@ func seedBands(groups []Group, x abscissa) *Figure {
 		return failed(err)
 	}
 	label, _ := loss(objective)
-	panel := newPanel(x.label, label)
-	panel.X.Tick.Marker = x.ticks
-	f := newFigure(panel)
-	f.groups = len(groups)
 	var curves []curve
-	validated := false
+	baseline, validated, evaluated := "", false, false
 	for i, g := range groups {
-		for _, heldOut := range []bool{false, true} {
-			if heldOut && !hasValidation(g.Seeds[0]) {
+		for _, of := range trainedOn {
+			if of.heldOut && len(objectivePoints(g.Seeds[0], byEpoch, true)) == 0 {
 				continue
 			}
-			c, err := curveOfSeeds(g, i, x, heldOut)
-			if err != nil {
-				return failed(err)
+			mean, sd := meanOfSeeds(g, x, of.heldOut)
+			if len(mean) == 0 {
+				return failed(fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them longer", g.Name, x.label, len(g.Seeds), of.name))
 			}
-			curves = append(curves, c)
-			validated = validated || heldOut
+			curves = append(curves, curve{what: g.Name, points: mean, spread: sd, style: in(paletteColor(i), of.style)})
+			validated = validated || of.heldOut
 		}
 		if g.Evaluated != 0 {
 			ends := curves[len(curves)-1].points
-			curves = append(curves, curve{g.Name + ", evaluated", plotter.XYs{{X: ends[len(ends)-1].X, Y: g.Evaluated}}, []float64{math.NaN()}, in(paletteColor(i), dot)})
+			curves = append(curves, curve{what: g.Name + ", evaluated", points: plotter.XYs{{X: ends[len(ends)-1].X, Y: g.Evaluated}}, spread: []float64{math.NaN()}, style: in(paletteColor(i), dot)})
+			evaluated = true
 		}
+	}
+	f, bands := drawn(chart{x: x.label, y: label, xTicks: x.ticks, curves: curves, around: func(p *panel) {
+		cutBeginning(p, curves)
+		baseline = addBaselines(p, all)
+	}})
+	f.groups = len(groups)
+	for i, g := range groups {
 		f.legend.add(g.Name+", "+names.Count(len(g.Seeds), "seed"), sample(in(paletteColor(i), solid)))
 	}
-	bands, err := addCurves(panel, curves...)
-	if err != nil {
-		return failed(err)
-	}
-	cutBeginning(panel, curves)
-	baseline := addBaselines(panel, all)
-	padY(panel)
 	f.addLineStyles(validated, cmp.Or(groups[0].HeldOut, "validation"))
-	f.addBandStyle(slices.Contains(bands, true), "mean ± 1 sd")
-	if slices.ContainsFunc(groups, func(g Group) bool { return g.Evaluated != 0 }) {
+	f.addBandStyle(bands, "mean ± 1 sd")
+	if evaluated {
 		f.legend.add("evaluated", &plotter.Scatter{GlyphStyle: marker(dot)})
 	}
 	f.legend.add(baseline, sample(baselineStyle))
 	return f
 }
 
-// curveOfSeeds returns the mean and the standard deviation over the seeds of the i-th group.
-func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
-	what, style := "training", solid
-	if heldOut {
-		what, style = "validation", dashed
-	}
+// meanOfSeeds returns the mean and the standard deviation over the seeds of a group.
+func meanOfSeeds(g Group, x abscissa, heldOut bool) (mean plotter.XYs, sd []float64) {
 	seeds := make([]plotter.XYs, len(g.Seeds))
 	for s, h := range g.Seeds {
 		seeds[s] = finite(objectivePoints(h, x, heldOut))
@@ -112,11 +105,7 @@ func curveOfSeeds(g Group, i int, x abscissa, heldOut bool) (curve, error) {
 	if x.align != nil {
 		seeds = x.align(seeds)
 	}
-	mean, sd := acrossSeeds(seeds)
-	if len(mean) == 0 {
-		return curve{}, fmt.Errorf("group %q: there is no %s at which each of its %d seeds has a finite %s measure: train them longer", g.Name, x.label, len(seeds), what)
-	}
-	return curve{g.Name, mean, sd, in(paletteColor(i), style)}, nil
+	return acrossSeeds(seeds)
 }
 
 // cutBeginning cuts off the top of a panel if only the first quarter of the panel needs it and if it is

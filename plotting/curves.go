@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -109,24 +110,26 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 		return failed(err)
 	}
 	label, _ := loss(objective)
-	var panels []*panel
-	baseline := ""
+	var charts []chart
+	baseline, validated := "", false
 	for _, x := range abscissas {
-		panel := newPanel(x.label, label)
-		panel.X.Tick.Marker = x.ticks
+		c := chart{x: x.label, y: label, xTicks: x.ticks, around: func(p *panel) { baseline = addBaselines(p, histories) }}
 		for i, h := range histories {
-			if err := addRun(panel, h, runName(h, i), i, x); err != nil {
-				return failed(err)
+			for _, of := range trainedOn {
+				points, name := objectivePoints(h, x, of.heldOut), runName(h, i)
+				switch {
+				case len(points) > 0:
+					c.curves = append(c.curves, curve{what: of.name + " " + objective.Name + " of " + name, points: points, style: in(paletteColor(i), of.style)})
+					validated = validated || of.heldOut
+				case !of.heldOut:
+					return failed(fmt.Errorf("%s has no epochs: train it first", name))
+				}
 			}
 		}
-		baseline = addBaselines(panel, histories)
-		padY(panel)
-		panels = append(panels, panel)
+		charts = append(charts, c)
 	}
-	f := newFigure(panels...)
-	validated := false
+	f, _ := drawn(charts...)
 	for i, h := range histories {
-		validated = validated || hasValidation(h)
 		if h.Name != "" || len(histories) > 1 {
 			f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 		}
@@ -136,20 +139,12 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	return f
 }
 
-// addRun draws one run's training curve and its validation curve, if it has one.
-func addRun(panel *panel, h runs.History, name string, i int, x abscissa) error {
-	train := objectivePoints(h, x, false)
-	if len(train) == 0 {
-		return fmt.Errorf("%s has no epochs: train it first", name)
-	}
-	if err := addLine(panel, "training "+h.Objective().Name+" of "+name, train, in(paletteColor(i), solid)); err != nil {
-		return err
-	}
-	if !hasValidation(h) {
-		return nil
-	}
-	return addLine(panel, "validation "+h.Objective().Name+" of "+name, objectivePoints(h, x, true), in(paletteColor(i), dashed))
-}
+// trainedOn has the line styles of curves on training rows and on validation rows.
+var trainedOn = []struct {
+	heldOut bool
+	name    string
+	style   draw.LineStyle
+}{{false, "training", solid}, {true, "validation", dashed}}
 
 // objectivePoints returns the objective on the training rows, or on the validation rows if heldOut
 // is true.
@@ -166,8 +161,6 @@ func objectivePoints(h runs.History, x abscissa, heldOut bool) (points plotter.X
 	}
 	return points
 }
-
-func hasValidation(h runs.History) bool { return len(objectivePoints(h, byEpoch, true)) > 0 }
 
 func runName(h runs.History, i int) string {
 	return cmp.Or(h.Name, fmt.Sprintf("run %d", i+1))
@@ -248,19 +241,67 @@ func thinned(points plotter.XYs) plotter.XYs {
 	return append(kept, points[len(points)-1])
 }
 
-// addLine draws a curve. It returns an error if no point is finite; what is the name of the curve in the
-// error. If the curve has few points, addLine marks each of them, so that even a single point is visible.
-func addLine(p *panel, what string, points plotter.XYs, style draw.LineStyle) error {
-	drawable := finite(points)
-	if len(drawable) == 0 {
-		return fmt.Errorf("%s has no finite value among %d: nothing to draw", what, len(points))
+// curve is a line with a spread around each point. The spread is nil if it is unknown.
+type curve struct {
+	what   string // its name in errors
+	points plotter.XYs
+	spread []float64
+	style  draw.LineStyle
+	bars   []plot.Plotter // below the line, instead of a band
+	faint  bool           // without markers, and without an error if no point is finite
+}
+
+// chart describes a panel of curves.
+type chart struct {
+	x, y           string
+	xTicks, yTicks plot.Ticker // nil for linear axes
+	curves         []curve
+	around         func(*panel) // draws more once the panel has the range of the curves; may be nil
+}
+
+// drawn returns a figure with a panel for each chart. It draws the bands of curves below all lines, and reports which
+// curves have a band. The figure remembers an error if there is nothing to draw.
+func drawn(charts ...chart) (f *Figure, banded []bool) {
+	var panels []*panel
+	for _, of := range charts {
+		p := newPanel(of.x, of.y)
+		if of.xTicks != nil {
+			p.X.Tick.Marker = of.xTicks
+		}
+		if of.yTicks != nil {
+			p.Y.Tick.Marker = of.yTicks
+		}
+		for _, c := range of.curves {
+			banded = append(banded, c.spread != nil && c.bars == nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)))
+		}
+		for _, c := range of.curves {
+			if err := addLine(p, c); err != nil {
+				return failed(err), banded
+			}
+		}
+		if of.around != nil {
+			of.around(p)
+		}
+		padY(p)
+		panels = append(panels, p)
 	}
-	p.keep(series{name: what, points: points})
+	return newFigure(panels...), banded
+}
+
+// addLine draws a curve without its band. It returns an error if no point is finite. If the curve has few points,
+// addLine marks each of them, so that even a single point is visible.
+func addLine(p *panel, c curve) error {
+	drawable := finite(c.points)
+	if len(drawable) == 0 && !c.faint {
+		return fmt.Errorf("%s has no finite value among %d: nothing to draw", c.what, len(c.points))
+	}
+	p.keep(series{name: c.what, points: c.points, spread: c.spread})
+	p.Add(c.bars...)
 	drawable = thinned(drawable)
-	p.Add(&plotter.Line{XYs: drawable, LineStyle: style})
+	p.Add(&plotter.Line{XYs: drawable, LineStyle: c.style})
 	const fewPoints = 30
-	if len(drawable) <= fewPoints {
-		p.Add(&plotter.Scatter{XYs: drawable, GlyphStyle: marker(style)})
+	if len(drawable) <= fewPoints && !c.faint {
+		p.Add(&plotter.Scatter{XYs: drawable, GlyphStyle: marker(c.style)})
 	}
 	return nil
 }
@@ -269,32 +310,9 @@ func marker(style draw.LineStyle) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: style.Color, Radius: vg.Points(1) + style.Width/2, Shape: draw.CircleGlyph{}}
 }
 
-// curve is a line with a spread around each point. The spread is nil if it is unknown.
-type curve struct {
-	what   string // its name in errors
-	points plotter.XYs
-	spread []float64
-	style  draw.LineStyle
-}
-
-// addCurves draws the bands of curves and, above all bands, their lines. It reports which curves
-// have a band.
-func addCurves(p *panel, curves ...curve) (banded []bool, err error) {
-	for _, c := range curves {
-		banded = append(banded, c.spread != nil && addBand(p, c.points, c.spread, c.style.Color.(color.NRGBA)) != nil)
-	}
-	for _, c := range curves {
-		if err := addLine(p, c.what, c.points, c.style); err != nil {
-			return banded, err
-		}
-		p.series[len(p.series)-1].spread = c.spread
-	}
-	return banded, nil
-}
-
-// addBand fills the area within one spread of the points, and returns it for the legend. It omits points
-// that are not finite or whose spread is not, and returns nil if none remains.
-func addBand(p *panel, points plotter.XYs, spread []float64, c color.NRGBA) *plotter.Polygon {
+// addBand fills the area within one spread of the points. It omits points that are not finite or whose spread is not,
+// and returns false if none remains.
+func addBand(p *panel, points plotter.XYs, spread []float64, c color.NRGBA) bool {
 	var upper, lower plotter.XYs
 	for i, point := range points {
 		if plotter.CheckFloats(point.X, point.Y, spread[i]) == nil {
@@ -303,13 +321,12 @@ func addBand(p *panel, points plotter.XYs, spread []float64, c color.NRGBA) *plo
 		}
 	}
 	if len(upper) == 0 {
-		return nil
+		return false
 	}
 	back := slices.Clone(thinned(lower))
 	slices.Reverse(back)
-	band := &plotter.Polygon{XYs: []plotter.XYs{append(slices.Clone(thinned(upper)), back...)}, Color: translucent(c)}
-	p.Add(band)
-	return band
+	p.Add(&plotter.Polygon{XYs: []plotter.XYs{append(slices.Clone(thinned(upper)), back...)}, Color: translucent(c)})
+	return true
 }
 
 // meanAndSD returns the mean of the finite values and their standard deviation (n − 1), which is

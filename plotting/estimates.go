@@ -45,75 +45,63 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 	if err := checkLogZ2(estimates, x); err != nil {
 		return failed(err)
 	}
-	panel := newPanel(x.label, "log Z² (nats)")
-	panel.X.Tick.Marker = logTicks{}
-	f := newFigure(panel)
-	var err error
-	if len(estimates) == 1 {
-		err = f.addRepeats(panel, estimates[0], x)
+	var curves []curve
+	z, zero, one := estimates[0], false, len(estimates) == 1
+	several := one && len(z.Repeats) > 1
+	if several {
+		for i, repeat := range z.Repeats {
+			curves = append(curves, curve{what: fmt.Sprintf("log Z², repeat %d", i+1), points: byLog(x.of(z), repeat), style: thin, faint: true})
+		}
+	}
+	for i, z := range estimates {
+		mean, sd := overRepeats(z, x)
+		c := curve{what: "log Z²", points: mean, spread: sd, style: in(paletteColor(i), solid)}
+		if !one {
+			c.what += " with " + innerSamples(z)
+		}
+		curves = append(curves, c)
+	}
+	final := one && plotter.CheckFloats(z.Value) == nil
+	f, banded := drawn(chart{x: x.label, y: "log Z² (nats)", xTicks: logTicks{}, curves: curves, around: func(p *panel) {
+		if final {
+			addFinal(p, z)
+		}
+		zero = addZero(p)
+	}})
+	if one {
+		f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
+		line := sample(in(paletteColor(0), solid))
+		switch {
+		case slices.Contains(banded, true):
+			f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), &plotter.Polygon{Color: translucent(paletteColor(0))}, line)
+		case several:
+			f.legend.add(fmt.Sprintf("mean of %d repeats", len(z.Repeats)), line)
+		default:
+			f.legend.add("one repeat", line)
+		}
+		if several {
+			f.legend.add("each repeat", sample(thin))
+		}
+		if final {
+			f.legend.add(finalName(z), sample(in(paletteColor(1), dashed)))
+		}
 	} else {
-		err = f.addMeans(panel, estimates, x)
+		f.title = "Estimates of log Z², by the number of inner samples for each outer one"
+		for i, z := range estimates {
+			f.legend.add(fmt.Sprintf("%s, %d repeats", innerSamples(z), len(z.Repeats)), sample(in(paletteColor(i), solid)))
+		}
+		f.addBandStyle(banded, "mean ± 1 sd")
 	}
-	if err != nil {
-		return failed(err)
+	if zero {
+		f.legend.add("0, the upper limit of log Z²", sample(dotted))
 	}
-	f.addZero(panel)
-	padY(panel)
 	return f
 }
 
-// addMeans draws the means over the repeats of several estimates with their bands, one colour per
-// number of inner samples.
-func (f *Figure) addMeans(panel *panel, estimates []hm.LogZ2, x effort) error {
-	f.title = "Estimates of log Z², by the number of inner samples for each outer one"
-	var means []curve
-	for i, z := range estimates {
-		mean, sd := overRepeats(z, x)
-		means = append(means, curve{"log Z² with " + innerSamples(z), mean, sd, in(paletteColor(i), solid)})
-		f.legend.add(fmt.Sprintf("%s, %d repeats", innerSamples(z), len(z.Repeats)), sample(means[i].style))
-	}
-	banded, err := addCurves(panel, means...)
-	f.addBandStyle(slices.Contains(banded, true), "mean ± 1 sd")
-	return err
-}
-
-func (f *Figure) addBandStyle(banded bool, text string) {
-	if banded {
+func (f *Figure) addBandStyle(banded []bool, text string) {
+	if slices.Contains(banded, true) {
 		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
 	}
-}
-
-func (f *Figure) addRepeats(panel *panel, z hm.LogZ2, x effort) error {
-	f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
-	mean, sd := overRepeats(z, x)
-	band := addBand(panel, mean, sd, paletteColor(0))
-	line, several := sample(in(paletteColor(0), solid)), len(z.Repeats) > 1
-	if several {
-		for i, repeat := range z.Repeats {
-			points := byLog(x.of(z), repeat)
-			panel.keep(series{name: fmt.Sprintf("log Z², repeat %d", i+1), points: points})
-			panel.Add(&plotter.Line{XYs: thinned(finite(points)), LineStyle: thin})
-		}
-	}
-	if err := addLine(panel, "log Z²", mean, in(paletteColor(0), solid)); err != nil {
-		return err
-	}
-	if band != nil {
-		panel.series[len(panel.series)-1].spread = sd
-	}
-	switch {
-	case band != nil:
-		f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), band, line)
-	case several:
-		f.legend.add(fmt.Sprintf("mean of %d repeats", len(z.Repeats)), line)
-	default:
-		f.legend.add("one repeat", line)
-	}
-	if several {
-		f.legend.add("each repeat", sample(thin))
-	}
-	f.addFinal(panel, z)
-	return nil
 }
 
 // overRepeats returns the mean and the standard deviation over the repeats after each number of
@@ -181,28 +169,29 @@ func byLog(counts []int, estimates []float64) plotter.XYs {
 	return points
 }
 
-func (f *Figure) addFinal(panel *panel, z hm.LogZ2) {
-	if plotter.CheckFloats(z.Value) != nil {
-		return
-	}
-	style := in(paletteColor(1), dashed)
-	panel.Add(across(z.Value, style))
-	label := "all samples: " + withError(z.Value, z.SE)
+func addFinal(panel *panel, z hm.LogZ2) {
+	panel.Add(across(z.Value, in(paletteColor(1), dashed)))
 	if z.Size.Few() {
-		label, z.SE = "all samples: at least "+significant(z.Value, 4)+" in expectation", math.NaN()
+		z.SE = math.NaN()
 	}
 	panel.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{z.SE}})
-	f.legend.add(label, sample(style))
+}
+
+func finalName(z hm.LogZ2) string {
+	if z.Size.Few() {
+		return "all samples: at least " + significant(z.Value, 4) + " in expectation"
+	}
+	return "all samples: " + withError(z.Value, z.SE)
 }
 
 // addZero draws the upper limit of log Z² if the values come near it.
-func (f *Figure) addZero(panel *panel) {
+func addZero(panel *panel) bool {
 	span := panel.Y.Max - panel.Y.Min
-	if panel.Y.Min > 0 || panel.Y.Max < -0.25*span {
-		return
+	near := panel.Y.Min <= 0 && panel.Y.Max >= -0.25*span
+	if near {
+		panel.Add(across(0, dotted))
 	}
-	panel.Add(across(0, dotted))
-	f.legend.add("0, the upper limit of log Z²", sample(dotted))
+	return near
 }
 
 // rule is a plotter that draws a straight line across the whole panel: horizontally at y or, if y is NaN,
@@ -258,9 +247,6 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	if normalized {
 		label = "estimate of log-likelihood (nats)"
 	}
-	panel := newPanel("number of importance samples for each row", label)
-	panel.X.Tick.Marker = logTicks{}
-	f := newFigure(panel)
 	var curves []curve
 	for i, c := range convergences {
 		name := convergenceName(c, i)
@@ -269,16 +255,13 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 		}
 		for _, l := range likelihoodsOf(c) {
 			means, se := l.estimates(c)
-			curves = append(curves, curve{l.name + " of " + name, byLog(c.Samples, means), se, in(paletteColor(i), l.style)})
+			curves = append(curves, curve{what: l.name + " of " + name, points: byLog(c.Samples, means), spread: se, style: in(paletteColor(i), l.style)})
 		}
 	}
-	banded, err := addCurves(panel, curves...)
-	if err != nil {
-		return failed(err)
-	}
+	f, banded := drawn(chart{x: "number of importance samples for each row", y: label, xTicks: logTicks{}, curves: curves})
 	for i, c := range convergences {
 		name, line := convergenceName(c, i), sample(in(paletteColor(i), solid))
-		if !normalized && banded[i] { // each model has one curve
+		if !normalized && f.err == nil && banded[i] { // each model has one curve
 			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(paletteColor(i))}, line)
 		} else {
 			f.legend.add(name, line)
@@ -288,9 +271,8 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 		for _, l := range likelihoods {
 			f.legend.add(l.name, sample(l.style))
 		}
-		f.addBandStyle(slices.Contains(banded, true), "± 1 standard error")
+		f.addBandStyle(banded, "± 1 standard error")
 	}
-	padY(panel)
 	return f
 }
 

@@ -35,37 +35,42 @@ func Measurements(x, y Axis, measured ...Measured) *Figure {
 	if len(measured) == 0 {
 		return failed(errors.New("no measurements to draw: give at least one"))
 	}
-	panel := newPanel(x.Label, y.Label)
-	x.mark(&panel.X)
-	y.mark(&panel.Y)
-	f := newFigure(panel)
+	of := chart{x: x.Label, y: y.Label, xTicks: x.ticks(), yTicks: y.ticks()}
 	var spreads []string
 	for i, m := range measured {
-		if err := addMeasured(panel, x, y, m, paletteColor(i)); err != nil {
+		c, err := m.curve(x, y, paletteColor(i))
+		if err != nil {
 			return failed(err)
 		}
-		f.legend.add(m.Name, sample(in(paletteColor(i), solid)))
+		of.curves = append(of.curves, c)
 		if m.Spread != nil && !slices.Contains(spreads, m.SpreadName) {
 			spreads = append(spreads, m.SpreadName)
 		}
 	}
+	f, _ := drawn(of)
+	for i, m := range measured {
+		f.legend.add(m.Name, sample(in(paletteColor(i), solid)))
+	}
 	for _, name := range spreads {
 		f.legend.add(name, bar{style: spreadStyle(ink)})
 	}
-	padY(panel)
 	return f
 }
 
-func addMeasured(panel *panel, x, y Axis, m Measured, c color.NRGBA) error {
+func (m Measured) curve(x, y Axis, color color.NRGBA) (curve, error) {
+	c := curve{what: m.Name, style: in(color, solid), bars: []plot.Plotter{}}
 	if len(m.Y) != len(m.X) || m.Spread != nil && len(m.Spread) != len(m.Y) {
-		return fmt.Errorf("%s has %d values and %d spreads at %d points", m.Name, len(m.Y), len(m.Spread), len(m.X))
+		return c, fmt.Errorf("%s has %d values and %d spreads at %d points", m.Name, len(m.Y), len(m.Spread), len(m.X))
 	}
 	if m.Spread != nil && m.SpreadName == "" {
-		return fmt.Errorf("%s has spreads without a SpreadName: describe them, such as ± 1 sd over 3 seeds", m.Name)
+		return c, fmt.Errorf("%s has spreads without a SpreadName: describe them, such as ± 1 sd over 3 seeds", m.Name)
 	}
-	var points plotter.XYs
+	if !y.Logarithmic {
+		c.spread = m.Spread
+	}
 	for i, value := range m.Y {
-		points = append(points, plotter.XY{X: x.place(m.X[i]), Y: y.place(value)})
+		at := plotter.XY{X: x.place(m.X[i]), Y: y.place(value)}
+		c.points = append(c.points, at)
 		if m.Spread == nil {
 			continue
 		}
@@ -73,15 +78,11 @@ func addMeasured(panel *panel, x, y Axis, m Measured, c color.NRGBA) error {
 		if plotter.CheckFloats(low) != nil && y.Logarithmic {
 			low = math.Inf(-1)
 		}
-		if plotter.CheckFloats(points[i].X, points[i].Y, high) == nil {
-			panel.Add(bar{points[i].X, low, high, spreadStyle(c)})
+		if plotter.CheckFloats(at.X, at.Y, high) == nil {
+			c.bars = append(c.bars, bar{at.X, low, high, spreadStyle(color)})
 		}
 	}
-	err := addLine(panel, m.Name, points, in(c, solid))
-	if err == nil && !y.Logarithmic {
-		panel.series[len(panel.series)-1].spread = m.Spread
-	}
-	return err
+	return c, nil
 }
 
 func spreadStyle(c color.Color) draw.LineStyle {
@@ -114,10 +115,11 @@ func (b bar) Thumbnail(c *draw.Canvas) {
 	c.StrokeLine2(b.style, x, c.Min.Y, x, c.Max.Y)
 }
 
-func (a Axis) mark(axis *plot.Axis) {
+func (a Axis) ticks() plot.Ticker {
 	if a.Logarithmic {
-		axis.Tick.Marker = logTicks{}
+		return logTicks{}
 	}
+	return linearTicks{}
 }
 
 // place returns the position of a value on the axis: its decimal logarithm on a logarithmic axis.

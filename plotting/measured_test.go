@@ -29,7 +29,11 @@ func TestTheLegendSaysWhatBarsAre(t *testing.T) {
 func TestBarsBelowALogarithmicAxisBeginAtIt(t *testing.T) {
 	p := &panel{Plot: plot.New()}
 	m := Measured{"wide", []float64{1, 2}, []float64{1, 0.1}, []float64{3, 0}, "± 1 se"}
-	if err := addMeasured(p, Axis{}, Axis{Logarithmic: true}, m, ink); err != nil {
+	wide, err := m.curve(Axis{}, Axis{Logarithmic: true}, ink)
+	if err == nil {
+		err = addLine(p, wide)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if math.Abs(p.Y.Min+1) > 1e-9 || p.Y.Max != math.Log10(4) {

@@ -26,9 +26,6 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	if len(measures) == 1 {
 		label = withUnit(measures[0].Label, measures[0].Unit)
 	}
-	panel := newPanel("epoch", label)
-	panel.X.Tick.Marker = byEpoch.ticks
-	f := newFigure(panel)
 	one := len(histories) == 1
 	styles := []draw.LineStyle{solid, dashed, dashDotted, dotted}
 	if !one && len(measures) > len(styles) {
@@ -38,29 +35,27 @@ func MeasuredAlong(name string, keys []string, histories ...runs.History) *Figur
 	for i, h := range histories {
 		for k, m := range measures {
 			style := in(paletteColor(k), solid)
-			if one {
-				f.legend.add(m.Label, sample(style))
-			} else {
+			if !one {
 				style = in(paletteColor(i), styles[k])
 			}
 			points, errors := measuredPoints(h, name, m)
-			curves = append(curves, curve{fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name), points, errors, style})
+			curves = append(curves, curve{what: fmt.Sprintf("%s of %s, measured as %s,", m.Name, runName(h, i), name), points: points, spread: errors, style: style})
 		}
+	}
+	f, banded := drawn(chart{x: "epoch", y: label, xTicks: byEpoch.ticks, curves: curves})
+	for i, h := range histories {
 		if !one {
 			f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
 		}
 	}
-	banded, err := addCurves(panel, curves...)
-	if err != nil {
-		return failed(err)
-	}
-	if !one && len(measures) > 1 {
-		for k, m := range measures {
+	for k, m := range measures {
+		if one {
+			f.legend.add(m.Label, sample(curves[k].style))
+		} else if len(measures) > 1 {
 			f.legend.add(m.Label, sample(styles[k]))
 		}
 	}
-	f.addBandStyle(slices.Contains(banded, true), "± 1 standard error")
-	padY(panel)
+	f.addBandStyle(banded, "± 1 standard error")
 	f.title = name
 	if one && histories[0].Name != "" {
 		f.title += ": " + histories[0].Name

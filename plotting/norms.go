@@ -23,7 +23,7 @@ func Norms(h runs.History) *Figure {
 	if err != nil {
 		return failed(err)
 	}
-	f := norms(epochs, func(panel *panel, q layerNorm) error { return addNorms(panel, q, epochs) })
+	f := norms(epochs, func(q layerNorm) []curve { return layerCurves(q, epochs) })
 	f.title = h.Name
 	for i := range epochs[0].Norms[networksOf(epochs)[0].key] {
 		f.legend.add(fmt.Sprintf("layers %d and %d", i, i+1), sample(in(paletteColor(i), solid)))
@@ -48,13 +48,11 @@ func NetworkNorms(histories ...runs.History) *Figure {
 		}
 		recorded[i], all = epochs, append(all, epochs...)
 	}
-	f := norms(all, func(panel *panel, q layerNorm) error {
+	f := norms(all, func(q layerNorm) (curves []curve) {
 		for i, epochs := range recorded {
-			if err := addNetworkNorms(panel, q, epochs, runName(histories[i], i), i); err != nil {
-				return err
-			}
+			curves = append(curves, networkCurves(q, epochs, runName(histories[i], i), i)...)
 		}
-		return nil
+		return curves
 	})
 	for i, h := range histories {
 		f.legend.add(runName(h, i), sample(in(paletteColor(i), solid)))
@@ -63,19 +61,18 @@ func NetworkNorms(histories ...runs.History) *Figure {
 	return f
 }
 
-// norms returns a figure with a panel for each norm that epochs have. add draws the curves of a panel.
-func norms(epochs []runs.Epoch, add func(*panel, layerNorm) error) *Figure {
-	var panels []*panel
+// norms returns a figure with a panel for each norm that epochs have. of returns its curves.
+func norms(epochs []runs.Epoch, of func(layerNorm) []curve) *Figure {
+	var charts []chart
 	for _, q := range normsToDraw(epochs) {
-		panel := newPanel("epoch", q.label)
-		panel.X.Tick.Marker, panel.Y.Tick.Marker = byEpoch.ticks, logTicks{}
-		if err := add(panel, q); err != nil {
-			return failed(err)
+		curves := of(q)
+		if len(curves) == 0 {
+			return failed(fmt.Errorf("no layer has a positive %s after any epoch: nothing to draw", q.label))
 		}
-		padY(panel)
-		panels = append(panels, panel)
+		charts = append(charts, chart{x: "epoch", y: q.label, xTicks: byEpoch.ticks, yTicks: logTicks{}, curves: curves})
 	}
-	return newFigure(panels...)
+	f, _ := drawn(charts...)
+	return f
 }
 
 type layerNorm struct {
@@ -121,44 +118,34 @@ func sameDirections(epochs []runs.Epoch) bool {
 	return true
 }
 
-// addNorms draws a norm of each layer of each network. It omits a layer whose norm is 0 or not finite
-// after every epoch, because a logarithmic scale cannot show it.
-func addNorms(panel *panel, q layerNorm, epochs []runs.Epoch) error {
-	drawn := false
+// layerCurves returns the curves of a norm of each layer of each network. It omits a layer whose norm is 0 or not
+// finite after every epoch, because a logarithmic scale cannot show it.
+func layerCurves(q layerNorm, epochs []runs.Epoch) (curves []curve) {
 	for _, n := range networksOf(epochs) {
 		for i := range epochs[0].Norms[n.key] {
-			var points plotter.XYs
+			c := curve{what: fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), style: in(paletteColor(i), n.style)}
 			for _, e := range epochs {
 				if layers := e.Norms[n.key]; i < len(layers) {
-					points = append(points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(q.of(layers[i]))})
+					c.points = append(c.points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(q.of(layers[i]))})
 				}
 			}
-			if len(finite(points)) == 0 {
-				continue
-			}
-			drawn = true
-			if err := addLine(panel, fmt.Sprintf("the %s of layer %d of %s", q.label, i, n.name), points, in(paletteColor(i), n.style)); err != nil {
-				return err
+			if len(finite(c.points)) > 0 {
+				curves = append(curves, c)
 			}
 		}
 	}
-	if !drawn {
-		return fmt.Errorf("no layer has a positive %s after any epoch: nothing to draw", q.label)
-	}
-	return nil
+	return curves
 }
 
-func addNetworkNorms(panel *panel, q layerNorm, epochs []runs.Epoch, run string, i int) error {
+func networkCurves(q layerNorm, epochs []runs.Epoch, run string, i int) (curves []curve) {
 	for _, n := range networksOf(epochs) {
-		points := make(plotter.XYs, len(epochs))
-		for j, e := range epochs {
-			points[j] = plotter.XY{X: byEpoch.of(e), Y: math.Log10(overLayers(e.Norms[n.key], q))}
+		c := curve{what: fmt.Sprintf("the %s of %s of %s", q.label, n.name, run), style: in(paletteColor(i), n.style)}
+		for _, e := range epochs {
+			c.points = append(c.points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(overLayers(e.Norms[n.key], q))})
 		}
-		if err := addLine(panel, fmt.Sprintf("the %s of %s of %s", q.label, n.name, run), points, in(paletteColor(i), n.style)); err != nil {
-			return err
-		}
+		curves = append(curves, c)
 	}
-	return nil
+	return curves
 }
 
 // overLayers returns the norm over all layers: the root of the sum of squares of the layers' norms.

@@ -2,6 +2,7 @@ package plotting
 
 import (
 	"errors"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -12,33 +13,31 @@ import (
 func Tuning(r runs.TuneReport) *Figure {
 	const colored = 4
 	label, _ := loss(r.Objective)
-	panel := newPanel("epoch", label)
-	panel.X.Tick.Marker = byEpoch.ticks
-	f := newFigure(panel)
-	low, high := panel.Y.Min, panel.Y.Max
-	for i, c := range r.Candidates { // from the best, which always sets the range, to the worst
+	var curves []curve
+	low, high := math.Inf(1), math.Inf(-1) // of the candidates that set the range
+	least, most := low, high               // of all candidates so far
+	for i, c := range r.Candidates {       // from the best, which always sets the range, to the worst
 		style := in(paletteColor(i), solid)
 		if i >= colored {
 			style = in(gray, thin)
 		}
 		for _, h := range c.Histories {
 			points := objectivePoints(h, byEpoch, true)
-			if len(finite(points)) == 0 {
-				continue
+			for _, p := range finite(points) {
+				least, most = min(least, p.Y), max(most, p.Y)
 			}
-			if err := addLine(panel, "validation "+r.Objective.Name+" of "+c.Name, points, style); err != nil {
-				return failed(err)
+			if len(finite(points)) > 0 {
+				curves = append(curves, curve{what: "validation " + r.Objective.Name + " of " + c.Name, points: points, style: style})
 			}
 		}
 		if c.Rung > 1 || i < colored {
-			low, high = panel.Y.Min, panel.Y.Max
+			low, high = least, most
 		}
 	}
 	if low > high {
 		return failed(errors.New("no candidate has finished an epoch yet: wait for the first"))
 	}
-	panel.Y.Min, panel.Y.Max = low, high
-	padY(panel)
+	f, _ := drawn(chart{x: "epoch", y: label, xTicks: byEpoch.ticks, curves: curves, around: func(p *panel) { p.Y.Min, p.Y.Max = low, high }})
 	for i, c := range r.Candidates[:min(colored, len(r.Candidates))] {
 		f.legend.add(c.Name, sample(in(paletteColor(i), solid)))
 	}
