@@ -112,7 +112,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	of.Classification, err = m.classification(ctx, rows)
-	return of.all().Estimates(), err
+	return of.Findings().Estimates(), err
 }
 
 // LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and describes in words how exact it is. If log Z is

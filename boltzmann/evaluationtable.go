@@ -140,7 +140,8 @@ func (e Evaluation) String() string {
 	return text + fmt.Sprintf(", %.1f s\n", e.Seconds)
 }
 
-func (e Evaluation) all() runs.Findings {
+// Findings returns the results in the order of the table. A result that was not computed has no value.
+func (e Evaluation) Findings() runs.Findings {
 	model, energies, labels, rows := e.findings()
 	return slices.Concat(model, energies, labels, rows)
 }
@@ -148,8 +149,4 @@ func (e Evaluation) all() runs.Findings {
 // Table returns a table with one row. Its columns have the keys of the evaluation's JSON, with nested keys
 // joined by a dot, such as raise.log_p or classification.error. All evaluations have the same columns; values
 // that were not computed are missing.
-func (e Evaluation) Table() *runs.Table { return e.all().Table() }
-
-// Quantities returns the numbers of the evaluation that can be averaged over seeds. A number is NaN if it was not
-// computed.
-func (e Evaluation) Quantities() []runs.Quantity { return e.all().Quantities() }
+func (e Evaluation) Table() *runs.Table { return e.Findings().Table() }

@@ -7,8 +7,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// findings returns the estimates of the evaluation, in the order in which its table and its text list them.
-func (e Evaluation) findings() runs.Findings {
+// Findings returns the estimates of the evaluation, in the order in which its table and its text list them.
+func (e Evaluation) Findings() runs.Findings {
 	var wrong, wrongSE, label, labelSE any
 	if c := e.Classification; c != nil {
 		wrong, wrongSE, label, labelSE = c.Error, c.ErrorSE, c.LogP, c.LogPSE
@@ -43,13 +43,10 @@ func (e Evaluation) String() string {
 	if e.Diverged != nil && *e.Diverged {
 		diverged = "log p is far worse than the baseline: training has diverged, or hardly begun\n"
 	}
-	return fmt.Sprintf("%v%s%s of each of %s, %.1f s\n", e.findings(), diverged, names.Count(e.Samples, "sample"), names.Count(e.Data, "row"), e.Seconds)
+	return fmt.Sprintf("%v%s%s of each of %s, %.1f s\n", e.Findings(), diverged, names.Count(e.Samples, "sample"), names.Count(e.Data, "row"), e.Seconds)
 }
 
 // Table returns one row. Its columns have the keys of the evaluation's JSON, each estimate with its
 // standard error, such as log_p and log_p_se. The columns of Classification are classification.error
 // and so on. All evaluations have the same columns; estimates that were not computed are missing values.
-func (e Evaluation) Table() *runs.Table { return e.findings().Table() }
-
-// Quantities returns the quantities that can be averaged over seeds.
-func (e Evaluation) Quantities() []runs.Quantity { return e.findings().Quantities() }
+func (e Evaluation) Table() *runs.Table { return e.Findings().Table() }

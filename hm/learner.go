@@ -44,7 +44,7 @@ func (m *Model) EstimateRows(ctx context.Context, rows dataset.Split, samples in
 	if err != nil {
 		return nil, nil, err
 	}
-	return evaluation.findings().Estimates(), evaluation.Each, nil
+	return evaluation.Findings().Estimates(), evaluation.Each, nil
 }
 
 // Begin returns the state before the first step: random parameters drawn from the seed, or the parameters of the run

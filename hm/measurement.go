@@ -140,7 +140,7 @@ func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (
 		e = e.WithLogZ2(z)
 	}
 	measured := runs.Measures{}
-	for key, estimate := range e.findings().Estimates() {
+	for key, estimate := range e.Findings().Estimates() {
 		if measured[key] = estimate.Value; !estimate.SampleSize.Few() {
 			measured[key+runs.StandardErrorKey] = estimate.SE
 		}

@@ -65,23 +65,8 @@ func (o EvaluationOptions) ProgressOf(work string) func(float64) {
 type Evaluation interface {
 	// String returns one line per estimate, each ending in a newline.
 	String() string
-	// Table returns a table with one row. Its columns have the keys of the JSON object.
-	Table() *Table
-	// Quantities returns the quantities that can be averaged over seeds.
-	Quantities() []Quantity
-}
-
-// Quantity is a number of an evaluation that can be averaged over seeds.
-type Quantity struct {
-	Key   string
-	Value float64 // NaN if it was not computed
-	SE    float64 // its standard error, or NaN
-	// SampleSize describes the samples or chains behind Value.
-	SampleSize SampleSize
-	// Name and Unit label the quantity in texts, which omit a quantity without a name. Texts multiply
-	// the value by Scale; 0 means 1.
-	Name, Unit string
-	Scale      float64
+	// Findings returns the results in the order of the table, whose columns have the keys of the JSON object.
+	Findings() Findings
 }
 
 // OptionError is the error for an option that the evaluation does not use.
@@ -89,58 +74,63 @@ type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string { return e.Option + ": " + e.Reason }
 
-// OverSeeds holds quantities and their spreads over seeds, in the order of Evaluation.Quantities.
+// OverSeeds holds findings and their spreads over seeds, in the order of Evaluation.Findings.
 type OverSeeds []struct {
-	Quantity
+	of Finding
 	Spread
 }
 
-// QuantitiesOver returns the spreads of quantities over evaluations, one evaluation per seed. It omits
-// quantities that the first evaluation lacks. Without evaluations, it returns nil.
-func QuantitiesOver(each []Evaluation) (over OverSeeds) {
+// FindingsOver returns the spreads of findings over evaluations, one evaluation per seed. It omits findings that the
+// first evaluation lacks. Without evaluations, it returns nil.
+func FindingsOver(each []Evaluation) (over OverSeeds) {
 	if len(each) == 0 {
 		return nil
 	}
-	for _, q := range each[0].Quantities() {
+	for _, f := range each[0].Findings() {
+		if f.Seeds == "" || f.Value == nil {
+			continue
+		}
 		s := SpreadOf(each, func(e Evaluation) float64 {
-			of := e.Quantities()
-			if i := slices.IndexFunc(of, func(other Quantity) bool { return other.Key == q.Key }); i >= 0 {
-				if weakest := of[i].SampleSize; weakest.Few() && !(weakest.Effective > q.SampleSize.Effective) {
-					q.SampleSize = weakest
+			for _, other := range e.Findings() {
+				if other.Seeds == f.Seeds && other.Value != nil {
+					if weakest := other.SampleSize; weakest.Few() && !(weakest.Effective > f.SampleSize.Effective) {
+						f.SampleSize = weakest
+					}
+					value, _ := floating(other.Value)
+					return value
 				}
-				return of[i].Value
 			}
 			return math.NaN()
 		})
 		over = append(over, struct {
-			Quantity
+			of Finding
 			Spread
-		}{q, s})
+		}{f, s})
 	}
 	return over
 }
 
-// MarshalJSON writes an object of spreads by key, with null for quantities that were not computed.
+// MarshalJSON writes an object of spreads by key, with null for findings that were not computed.
 func (o OverSeeds) MarshalJSON() ([]byte, error) {
 	of := map[string]*Spread{}
 	for _, q := range o {
-		of[q.Key] = nil
+		of[q.of.Seeds] = nil
 		if !math.IsNaN(q.Mean) {
-			of[q.Key] = &q.Spread
+			of[q.of.Seeds] = &q.Spread
 		}
 	}
 	return json.Marshal(of)
 }
 
-// String returns one line for each spread that has a name.
+// String returns one line for each spread that is not Untold.
 func (o OverSeeds) String() string {
 	var b strings.Builder
 	for _, q := range o {
-		if scale := cmp.Or(q.Scale, 1); q.Name != "" && !math.IsNaN(q.Mean) {
-			if q.SampleSize.Few() {
+		if scale, unit := q.of.display(); !q.of.Untold && q.of.Text != "" && !math.IsNaN(q.Mean) {
+			if q.of.SampleSize.Few() {
 				q.SD = math.NaN()
 			}
-			b.WriteString(Spread{scale * q.Mean, cmp.Or(scale*q.SD, math.NaN())}.line(q.Name, q.Unit+Clause(q.SampleSize.String()), 3)) // no ± if all seeds agree
+			b.WriteString(Spread{scale * q.Mean, cmp.Or(scale*q.SD, math.NaN())}.line(q.of.Text, unit+Clause(q.of.SampleSize.String()), 3)) // no ± if all seeds agree
 		}
 	}
 	return b.String()
@@ -196,11 +186,13 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 
 // estimated is the evaluation of a model that is only an Estimator.
 type estimated struct {
-	Findings
-	about string // the samples, the rows and the time
+	findings Findings
+	about    string // the samples, the rows and the time
 }
 
-func (e estimated) String() string { return fmt.Sprintf("%v%s\n", e.Findings, e.about) }
+func (e estimated) Findings() Findings           { return e.findings }
+func (e estimated) MarshalJSON() ([]byte, error) { return json.Marshal(e.findings) }
+func (e estimated) String() string               { return fmt.Sprintf("%v%s\n", e.findings, e.about) }
 
 // findingsOf returns the estimates of measures in their order, followed by any other estimates.
 func findingsOf(of Estimates, measures []Measure) (all Findings) {

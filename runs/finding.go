@@ -5,12 +5,13 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 )
 
 // Finding is one result of an evaluation. It fills one column of the table. An estimate of a measure fills
-// a second column with its standard error. A finding can also be a line of the text, and a quantity that
-// is averaged over seeds.
+// a second column with its standard error. A finding can also be a line of the text, and be
+// averaged over seeds.
 type Finding struct {
 	Measure Measure // for an estimate; its standard error has a separate column
 	Column  Column  // for any other result; an estimate uses only Decimals, where 0 means 3, or 2 for a fraction
@@ -24,9 +25,8 @@ type Finding struct {
 	// SampleSize describes the samples or chains behind an estimate. If they are few, the line and the table have no
 	// standard error, and the line says which bound the estimate is.
 	SampleSize SampleSize
-	// Seeds is the key of the quantity that is averaged over seeds, or "" to average none. Untold
-	// omits the average from the text. If Value is nil, the quantity is absent; if Value is a nil
-	// pointer, the quantity is NaN.
+	// Seeds is the key of the average over seeds, or "" for none. Untold omits the average from the
+	// text. If Value is nil, there is no average; if Value is a nil pointer, the average is NaN.
 	Seeds  string
 	Untold bool
 }
@@ -84,22 +84,27 @@ func (all Findings) String() string {
 }
 
 // Table returns a table with one row and a column for each finding. An estimate has a second column with its standard
-// error.
-func (all Findings) Table() *Table {
-	var columns []Column
-	var row []any
-	for _, f := range all {
-		c := f.column()
-		if f.SampleSize.Few() {
-			f.SE = nil
+// error. more has the findings of further rows, with the same keys.
+func (all Findings) Table(more ...Findings) *Table {
+	var t *Table
+	for _, of := range slices.Concat([]Findings{all}, more) {
+		var columns []Column
+		var row []any
+		for _, f := range of {
+			c := f.column()
+			if f.SampleSize.Few() {
+				f.SE = nil
+			}
+			columns, row = append(columns, c), append(row, f.Value)
+			if f.Measure.Key != "" {
+				columns, row = append(columns, c.standardError()), append(row, f.SE)
+			}
 		}
-		columns, row = append(columns, c), append(row, f.Value)
-		if f.Measure.Key != "" {
-			columns, row = append(columns, c.standardError()), append(row, f.SE)
+		if t == nil {
+			t = NewTable("evaluation", "", columns...)
 		}
+		t.Add(row...)
 	}
-	t := NewTable("evaluation", "", columns...)
-	t.Add(row...)
 	return t
 }
 
@@ -120,24 +125,6 @@ func (all Findings) MarshalJSON() ([]byte, error) {
 		}
 	}
 	return json.Marshal(of)
-}
-
-// Quantities returns the quantities that are averaged over seeds.
-func (all Findings) Quantities() (over []Quantity) {
-	for _, f := range all {
-		if f.Seeds == "" || f.Value == nil {
-			continue
-		}
-		q := Quantity{Key: f.Seeds, SampleSize: f.SampleSize}
-		q.Value, _ = floating(f.Value)
-		q.SE, _ = floating(f.SE)
-		if !f.Untold {
-			q.Name = f.Text
-			q.Scale, q.Unit = f.display()
-		}
-		over = append(over, q)
-	}
-	return over
 }
 
 // Estimates returns the estimates that are averaged over seeds, by Finding.Seeds.

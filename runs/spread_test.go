@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-func TestNoEvaluationsHaveNoQuantities(t *testing.T) {
-	if over := QuantitiesOver(nil); over != nil {
+func TestNoEvaluationsHaveNoSpreads(t *testing.T) {
+	if over := FindingsOver(nil); over != nil {
 		t.Errorf("they have %v", over)
 	}
 }

@@ -110,11 +110,9 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(
 	}
 	how.Rows, how.Text = rows.Rows, e.String()
 	for _, key := range []string{runs.LogP.Key, run.Experiment().Measures()[0].Key} {
-		for _, q := range e.Quantities() {
-			if q.Key == key && statistics.Finite(q.Value) && statistics.Finite(q.SE) {
-				how.Measure, how.Value, how.SE, how.SampleSize = key, q.Value, q.SE, q.SampleSize
-				return how, nil
-			}
+		if of, is := e.Findings().Estimates()[key]; is && statistics.Finite(of.Value) && statistics.Finite(of.SE) {
+			how.Measure, how.Value, how.SE, how.SampleSize = key, of.Value, of.SE, of.SampleSize
+			return how, nil
 		}
 	}
 	return how, fmt.Errorf("the evaluation of %s estimates neither log p nor its objective with a standard error", runs.NounOf(run.Experiment()))

@@ -239,30 +239,29 @@ type evaluated struct {
 	runs.Evaluation
 }
 
-// evaluatedColumns describe what was evaluated, if the evaluation does not do so itself.
-var evaluatedColumns = []runs.Field[evaluated]{
-	{Column: runs.Column{Key: "run"}, Cell: func(e evaluated) any { return e.run.Dir() }},
-	{Column: runs.Column{Key: "checkpoint"}, Cell: func(e evaluated) any { return e.options.checkpoint }}, // last, best, or an epoch
-	{Column: runs.Column{Key: "seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Experiment().Header().Seed }},
-	{Column: runs.Column{Key: "epochs", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.run.Epochs() }}, // done
-	{Column: runs.Column{Key: "finished", Kind: runs.Boolean}, Cell: func(e evaluated) any { return e.run.Finished() }},
-	{Column: runs.Column{Key: "split"}, Cell: func(e evaluated) any { return e.options.split }},
-	{Column: runs.Column{Key: "draw_seed", Kind: runs.Integer}, Cell: func(e evaluated) any { return e.options.seed }},
-}
-
-// columns returns the evaluatedColumns that the evaluation's own table lacks.
-func (e evaluated) columns() []runs.Field[evaluated] {
-	own := e.Evaluation.Table().Columns()
-	return slices.DeleteFunc(slices.Clone(evaluatedColumns), func(column runs.Field[evaluated]) bool {
-		return slices.ContainsFunc(own, func(c runs.Column) bool { return c.Key == column.Key })
-	})
+// own describes what was evaluated, in findings that the evaluation itself lacks.
+func (e evaluated) own() (own runs.Findings) {
+	finding := func(kind runs.ColumnKind, key string, value any) {
+		if !slices.ContainsFunc(e.Findings(), func(f runs.Finding) bool { return f.Column.Key == key }) {
+			own = append(own, runs.Finding{Column: runs.Column{Key: key, Kind: kind}, Value: value})
+		}
+	}
+	finding(runs.Text, "run", e.run.Dir())
+	finding(runs.Text, "checkpoint", e.options.checkpoint) // last, best, or an epoch
+	finding(runs.Integer, "seed", e.run.Experiment().Header().Seed)
+	finding(runs.Integer, "epochs", e.run.Epochs()) // done
+	finding(runs.Boolean, "finished", e.run.Finished())
+	finding(runs.Text, "split", e.options.split)
+	finding(runs.Integer, "draw_seed", e.options.seed)
+	return own
 }
 
 // MarshalJSON writes null for standard errors and other values that the table omits.
 func (e evaluated) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(e.Evaluation)
-	for i, c := range e.Evaluation.Table().Columns() {
-		if e.Evaluation.Table().Rows()[0][i] != nil {
+	table := e.Findings().Table()
+	for i, c := range table.Columns() {
+		if table.Rows()[0][i] != nil {
 			continue
 		}
 		path := regexp.MustCompile(`"` + strings.ReplaceAll(regexp.QuoteMeta(c.Key), `\.`, `":.*?"`) + `":([^,{}]+)`)
@@ -271,31 +270,19 @@ func (e evaluated) MarshalJSON() ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	for _, column := range e.columns() {
-		value, failure := json.Marshal(column.Cell(e))
-		fmt.Fprintf(&b, ",%q:%s", column.Key, value)
+	for _, f := range e.own() {
+		value, failure := json.Marshal(f.Value)
+		fmt.Fprintf(&b, ",%q:%s", f.Column.Key, value)
 		err = errors.Join(err, failure)
 	}
 	return fmt.Appendf(nil, "{%s,%s", bytes.TrimPrefix(b.Bytes(), []byte(",")), bytes.TrimPrefix(text, []byte("{"))), err
-}
-
-func evaluationsTable(each []evaluated) *runs.Table {
-	own := each[0].columns()
-	t := runs.NewTable("evaluation", "", slices.Concat(runs.TableOf("own", "", own).Columns(), each[0].Evaluation.Table().Columns())...)
-	for _, e := range each {
-		var row []any
-		for _, column := range own {
-			row = append(row, column.Cell(e))
-		}
-		t.Add(append(row, e.Evaluation.Table().Rows()[0]...)...)
-	}
-	return t
 }
 
 func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	out, several := c.OutOrStdout(), seeds.Runs[0].Dir() != seeds.Dir()
 	var each []evaluated
 	var evaluations []runs.Evaluation
+	var findings []runs.Findings
 	for _, run := range seeds.Runs {
 		e, named, err := x.evaluate(ctx, c, run, o)
 		if err != nil {
@@ -304,7 +291,7 @@ func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.
 			}
 			return err
 		}
-		each, evaluations = append(each, e), append(evaluations, e.Evaluation)
+		each, evaluations, findings = append(each, e), append(evaluations, e.Evaluation), append(findings, slices.Concat(e.own(), e.Findings()))
 		if asJSON || tables.chosen() {
 			continue
 		}
@@ -319,7 +306,7 @@ func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.
 			return err
 		}
 	}
-	table, over := evaluationsTable(each), runs.QuantitiesOver(evaluations)
+	table, over := findings[0].Table(findings[1:]...), runs.FindingsOver(evaluations)
 	var err error
 	switch {
 	case tables.chosen():

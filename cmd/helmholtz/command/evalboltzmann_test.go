@@ -195,7 +195,7 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 		}
 		delete(fields, part)
 	}
-	for _, c := range evaluationsTable([]evaluated{e}).Columns() {
+	for _, c := range slices.Concat(e.own(), e.Findings()).Table().Columns() {
 		if _, has := fields[c.Key]; !has {
 			t.Errorf("JSON has no %s", c.Key)
 		}
