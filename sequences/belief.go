@@ -50,11 +50,10 @@ const (
 // observed units, followed by some columns of the state.
 type network struct {
 	kernels.Matrix
+	inputs      int // number of observed parents
 	first, last int // columns of the state: the hidden parents
 	own         int // first column of these units in the state, if they are hidden
 }
-
-func (n network) inputs() int { return n.Cols - (n.last - n.first) }
 
 func (n network) parents(state kernels.Matrix) kernels.Matrix {
 	return kernels.Cols(state, n.first, n.last)
@@ -66,8 +65,8 @@ func (n network) units(state kernels.Matrix) kernels.Matrix {
 
 func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 	a, b := kernels.NewMatrix(observed.Rows, n.Rows), kernels.NewMatrix(observed.Rows, n.Rows)
-	kernels.MulNT(a, kernels.Cols(observed, 0, n.inputs()), kernels.Cols(n.Matrix, 0, n.inputs()))
-	kernels.MulNT(b, n.parents(state), kernels.Cols(n.Matrix, n.inputs(), n.Cols))
+	kernels.MulNT(a, kernels.Cols(observed, 0, n.inputs), kernels.Cols(n.Matrix, 0, n.inputs))
+	kernels.MulNT(b, n.parents(state), kernels.Cols(n.Matrix, n.inputs, n.Cols))
 	add(a, b)
 	return a
 }
@@ -84,19 +83,20 @@ func newBelief(shape dataset.Shape, a architecture) *Belief {
 	if m.gaussian {
 		deviations = d
 	}
-	for k, n := range []struct {
-		name                            string
-		units, inputs, first, last, own int
+	for k, n := range [networks]struct {
+		name  string
+		units int
+		network
 	}{
-		{"hidden", h, past, h, now + m.deep, 0},
-		{"visible", d, past + lateral, 0, h, 0},
-		{"recognition", h, past + d, h, now, 0},
-		{"deep", m.deep, past, h, now, now},
-		{"deep_recognition", m.deep, past + d, 0, now, now},
-		{"deviations", deviations, 1, 0, 0, 0},
+		ofHidden:          {"hidden", h, network{inputs: past, first: h, last: now + m.deep}},
+		ofVisible:         {"visible", d, network{inputs: past + lateral, last: h}},
+		ofRecognition:     {"recognition", h, network{inputs: past + d, first: h, last: now}},
+		ofDeep:            {"deep", m.deep, network{inputs: past, first: h, last: now, own: now}},
+		ofDeepRecognition: {"deep_recognition", m.deep, network{inputs: past + d, last: now, own: now}},
+		ofDeviations:      {"deviations", deviations, network{inputs: 1}},
 	} {
 		m.add(n.name, n.units, n.inputs+n.last-n.first)
-		m.nets[k] = network{first: n.first, last: n.last, own: n.own}
+		m.nets[k] = n.network
 	}
 	m.allocate()
 	m.bind()
@@ -139,7 +139,7 @@ func (m *Belief) begin(rows dataset.Split, seed uint64) {
 	visible := m.nets[ofVisible]
 	for j, a := range biases {
 		row := kernels.Row(visible.Matrix, j)
-		clear(row[:visible.inputs()])
+		clear(row[:visible.inputs])
 		row[0] = a
 	}
 	copy(m.nets[ofDeviations].Data, deviations)

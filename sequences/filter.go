@@ -48,7 +48,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 	var fixed [networks]kernels.Matrix // contributions of the observed parents to the logits
 	for k, net := range m.nets {
 		fixed[k] = kernels.NewMatrix(n, net.Rows)
-		kernels.MulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs()), kernels.Cols(net.Matrix, 0, net.inputs()))
+		kernels.MulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs), kernels.Cols(net.Matrix, 0, net.inputs))
 		r.residuals[k] = kernels.NewMatrix(n*particles, net.Rows)
 	}
 	carried := make([]float64, len(f.rows)*particles) // log weights before the step, normalised
@@ -65,7 +65,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 		}
 		logits := func(k int) kernels.Matrix {
 			a, net := f.at(r.residuals[k], t, particles), m.nets[k]
-			kernels.MulNT(a, net.parents(now), kernels.Cols(net.Matrix, net.inputs(), net.Cols))
+			kernels.MulNT(a, net.parents(now), kernels.Cols(net.Matrix, net.inputs, net.Cols))
 			for i := range a.Rows {
 				kernels.AddMultiple(kernels.Row(a, i), 1, kernels.Row(fixed[k], f.start[t]+i/particles))
 			}

@@ -55,8 +55,8 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 // the logits. perFrame has one row per frame, for the observed parents, and perState one row per state, for
 // the hidden parents.
 func (n network) differentiate(perFrame, observed, perState, state kernels.Matrix) {
-	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs()), 0, perFrame, kernels.Cols(observed, 0, n.inputs()))
-	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs(), n.Cols), 0, perState, n.parents(state))
+	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs), 0, perFrame, kernels.Cols(observed, 0, n.inputs))
+	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs, n.Cols), 0, perState, n.parents(state))
 }
 
 // sleep computes the gradient of the recognition networks in the sleep phase: the gradient of log q(h|v), averaged
@@ -103,8 +103,8 @@ func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (a
 	}
 	for k, net := range m.nets {
 		e := fisher.Estimate{Parents: kernels.NewMatrix(n, net.Cols), Weights: kernels.NewMatrix(n, net.Rows)}
-		fill(kernels.Cols(e.Parents, 0, net.inputs()), kernels.Cols(r.observed, 0, net.inputs()))
-		fill(kernels.Cols(e.Parents, net.inputs(), net.Cols), net.parents(state))
+		fill(kernels.Cols(e.Parents, 0, net.inputs), kernels.Cols(r.observed, 0, net.inputs))
+		fill(kernels.Cols(e.Parents, net.inputs, net.Cols), net.parents(state))
 		kernels.MulNT(e.Weights, e.Parents, net.Matrix)
 		for i, a := range e.Weights.Data {
 			p := kernels.Sigmoid(a)
