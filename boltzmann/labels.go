@@ -259,7 +259,7 @@ func (d *discrimination) see(r int, w *products, v, inputs, off []float32) {
 func (t *trainer) discriminate(n int) {
 	d, g, w, first := t.discrimination, t.gradient, float32(t.method.Discriminative), t.parameters.observed()
 	visible, hidden := t.data(n)
-	labels := kernels.Rows(t.right, t.method.BatchSize+2, t.firstChain)
+	labels := kernels.Rows(t.right, t.at.labels, t.at.chains)
 	for k := range labels.Rows {
 		clear(kernels.Row(labels, k))
 	}

@@ -70,45 +70,49 @@ type trainer struct {
 	left, right    kernels.Matrix
 	ofHidden       kernels.Fixed // the columns of right in fixed point
 	offsets        [2][]float32  // copies of the rows of the offsets in right
-	firstChain     int           // the row of the first chain in left and right
-	chains         *chains       // their visible states and hidden inputs are rows of left and right
-	gradient       *Parameters   // after a step: for biases the step itself, for weights its direction
-	parts          [][]float32   // ΔWᵀμ from each part of the visible units, to be subtracted from c
-	before         []float32     // the states of persistent chains before a step
+	at             places
+	chains         *chains     // their visible states and hidden inputs are rows of left and right
+	gradient       *Parameters // after a step: for biases the step itself, for weights its direction
+	parts          [][]float32 // ΔWᵀμ from each part of the visible units, to be subtracted from c
+	before         []float32   // the states of persistent chains before a step
 	measures       []likelihood
 	means          kernels.Matrix // of Gaussian visible units given the hidden ones, for the data
 }
+
+// places has the rows of left and right that follow the data: the rows with the offsets μ in left and nλ in right, and the
+// first rows of labels and of chains.
+type places struct{ visibleOffsets, hiddenOffsets, labels, chains int }
 
 // visibleAPart is the number of visible units in a part, whose weights one processor updates together.
 const visibleAPart = kernels.PackedRows
 
 func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, binarization dataset.Binarization, order func(step int) []int) *trainer {
 	p, batch, most := s.parameters, method.BatchSize, method.replicas(method.BatchSize)
-	firstChain := batch + 2
+	at := places{batch, batch + 1, batch + 2, batch + 2}
 	if method.Discriminative > 0 {
-		firstChain += p.Spec.Classes
+		at.chains += p.Spec.Classes
 	}
 	t := &trainer{
 		state: s, method: method, key: philox.Key(seed), rows: rows, encoding: encoding{binarization: binarization, standard: s.standard}, order: order,
-		climber:    s.below.climber(),
-		products:   newProducts(p),
-		optimizer:  newOptimizer(method, s.moments),
-		left:       kernels.NewMatrix(firstChain+most, p.Visible()),
-		right:      kernels.NewMatrix(firstChain+most, p.Hidden()),
-		firstChain: firstChain,
-		gradient:   p.zeros(),
-		offsets:    [2][]float32{make([]float32, p.Hidden()), make([]float32, p.Hidden())},
-		before:     make([]float32, len(s.persistent.Data)),
-		measures:   make([]likelihood, batch),
+		climber:   s.below.climber(),
+		products:  newProducts(p),
+		optimizer: newOptimizer(method, s.moments),
+		left:      kernels.NewMatrix(at.chains+most, p.Visible()),
+		right:     kernels.NewMatrix(at.chains+most, p.Hidden()),
+		at:        at,
+		gradient:  p.zeros(),
+		offsets:   [2][]float32{make([]float32, p.Hidden()), make([]float32, p.Hidden())},
+		before:    make([]float32, len(s.persistent.Data)),
+		measures:  make([]likelihood, batch),
 	}
 	t.optimizer.logFactor = &t.logFactor
 	t.chains = newChains(most, p)
-	t.chains.visible = kernels.Rows(t.left, firstChain, t.left.Rows)
-	t.chains.hiddenInputs = kernels.Rows(t.right, firstChain, t.right.Rows)
+	t.chains.visible = kernels.Rows(t.left, at.chains, t.left.Rows)
+	t.chains.hiddenInputs = kernels.Rows(t.right, at.chains, t.right.Rows)
 	if method.Discriminative > 0 {
 		t.discrimination = newDiscrimination(batch, p)
 		for k := range p.Spec.Classes {
-			kernels.Row(t.left, batch+2+k)[p.observed()+k] = 1
+			kernels.Row(t.left, at.labels+k)[p.observed()+k] = 1
 		}
 	}
 	if method.persistent() {
@@ -358,17 +362,16 @@ func (t *trainer) sparsify(hidden kernels.Matrix) {
 // completeOffsets writes the two rows of the offsets into left and right. It needs the gradients of the
 // biases.
 func (t *trainer) completeOffsets(n int) {
-	batch := t.method.BatchSize
-	copy(kernels.Row(t.left, batch), t.visibleOffsets)
-	copy(kernels.Row(t.left, batch+1), t.gradient.VisibleBiases)
-	scaled(kernels.Row(t.right, batch), float32(n), t.gradient.HiddenBiases)
-	scaled(kernels.Row(t.right, batch+1), float32(n), t.hiddenOffsets)
+	copy(kernels.Row(t.left, t.at.visibleOffsets), t.visibleOffsets)
+	copy(kernels.Row(t.left, t.at.hiddenOffsets), t.gradient.VisibleBiases)
+	scaled(kernels.Row(t.right, t.at.visibleOffsets), float32(n), t.gradient.HiddenBiases)
+	scaled(kernels.Row(t.right, t.at.hiddenOffsets), float32(n), t.hiddenOffsets)
 }
 
 // update computes the gradient from left and right and moves the parameters along it.
 func (t *trainer) update(n, m int) {
-	p, g, batch := t.parameters, t.gradient, t.method.BatchSize
-	left, right := kernels.Rows(t.left, batch-n, t.firstChain+m), kernels.Rows(t.right, batch-n, t.firstChain+m)
+	p, g, first := t.parameters, t.gradient, t.method.BatchSize-n
+	left, right := kernels.Rows(t.left, first, t.at.chains+m), kernels.Rows(t.right, first, t.at.chains+m)
 	l1, l2 := float32(t.method.L1), float32(t.method.L2)
 	visible, hidden := p.Visible(), p.Hidden()
 	gain := float32(1)
@@ -403,7 +406,7 @@ func (t *trainer) update(n, m int) {
 			weights, direction := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
 			if states {
 				kernels.AddMultiple(direction, t.visibleOffsets[i], t.offsets[0])
-				kernels.AddMultiple(direction, kernels.Row(t.left, batch+1)[i], t.offsets[1])
+				kernels.AddMultiple(direction, kernels.Row(t.left, t.at.hiddenOffsets)[i], t.offsets[1])
 			}
 			p.unjoin(i, direction)
 			if l1 != 0 || l2 != 0 {
@@ -456,8 +459,8 @@ func (t *trainer) shorten() {
 // multiplyStates writes leftᵀ·right into the gradient of the weights, in fixed point and without the two rows
 // of the offsets, which are not states. It moves these two rows of right to t.offsets.
 func (t *trainer) multiplyStates(left, right kernels.Matrix) {
-	for k := range t.offsets {
-		row := kernels.Row(t.right, t.method.BatchSize+k)
+	for k, at := range []int{t.at.visibleOffsets, t.at.hiddenOffsets} {
+		row := kernels.Row(t.right, at)
 		copy(t.offsets[k], row)
 		clear(row)
 	}
