@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom release vulnerabilities queue pack findings
+.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -35,6 +35,10 @@ pack: ## copy the trainings of the queue to pretrained/unfinished
 
 test: ## run the tests
 	go test ./...
+
+net: ## compare what this program and an earlier one write and print, over 60 small experiments, in minutes (BASE=program)
+	go build -o build/net-new ./cmd/helmholtz
+	internal/net/net.py '$(BASE)' build/net-new build/net
 
 torture: ## kill the program at every system call that writes, let its writes fail, damage what it reads, restart its machine; kill the kernel (KILLS=300)
 	cd dataset && go test -timeout 1h -run '^TestGetLosesNothing$$' -torture
