@@ -30,7 +30,7 @@ type Run struct {
 	*Model
 }
 
-var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Boltzmann machine", Parse: ParseExperiment, Model: Experiment.modelOf}.Registered()
+var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Boltzmann machine", Parse: ParseExperiment, Model: Experiment.modelOf, Draft: newDraft}.Registered()
 
 // OpenRun opens the run in a directory, finished or not, with the model of the last checkpoint.
 func OpenRun(dir string) (*Run, error) { return opened(kind.Open(dir)) }

@@ -37,7 +37,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	later := legend("S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
 
 	return []runs.Hyperparameter{{
-		Value: &s.Preset, Flag: "algorithm", Group: method, Legend: presetLegend(s.Preset), Always: true,
+		Value: &s.Preset, Flag: "algorithm", Group: method, Legend: presetLegend(s.Preset), Always: true, Words: Presets(),
 		Usage: "`method`: " + strings.Join(Presets(), ", ") + "; its defaults replace all of [method] in the --config file",
 		Valid: slices.Contains(Presets(), s.Preset), Remedy: "use one of " + strings.Join(Presets(), ", "),
 	}, {

@@ -11,7 +11,7 @@ type Run struct {
 	*Model
 }
 
-var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Helmholtz machine", Parse: ParseExperiment, Model: newModel}.Registered()
+var kind = runs.Kind[Experiment, *Model]{Name: family, Noun: "a Helmholtz machine", Parse: ParseExperiment, Model: newModel, Draft: draft}.Registered()
 
 // OpenRun opens the run in a directory, whether or not it is finished, with the model of its last
 // checkpoint.

@@ -181,9 +181,7 @@ func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {
 		}
 	}
 	f.checkSettings()
-	e := f.Kind().entry()
-	e.draft = f.draft
-	register(f.Name, e)
+	f.Kind().Registered()
 	return f
 }
 
@@ -266,7 +264,7 @@ func (f *Family[S, M]) LoadModel(r io.Reader) (M, error) { return f.Kind().LoadM
 
 // Kind returns the description of the family's runs.
 func (f *Family[S, M]) Kind() Kind[Fit[S, M], M] {
-	return Kind[Fit[S, M], M]{Name: f.Name, Noun: f.Noun, Parse: f.Parse, Model: func(e Fit[S, M], at Snapshot) (M, error) {
+	return Kind[Fit[S, M], M]{Name: f.Name, Noun: f.Noun, Parse: f.Parse, Draft: f.draft, Model: func(e Fit[S, M], at Snapshot) (M, error) {
 		m, _, err := e.restore(at)
 		if err != nil {
 			return *new(M), err

@@ -12,15 +12,16 @@ import (
 
 // Hyperparameter, or row, describes a setting of an experiment for files, flags, legends and errors.
 type Hyperparameter struct {
-	Value  any    // pointer to a struct field; the field's tag gives the TOML key
-	Flag   string // name of the command-line flag
-	Group  string // group that lists the flag in the help; empty means the name of the family
-	Usage  string // help of the flag, with the name of the `value` in backquotes
-	Legend string // text for the setting in a legend
-	Always bool   // whether legends include even the default value
-	Run    bool   // whether the value is the directory of a run
-	Beside bool   // whether the setting does not change training, so hashes omit it
-	Epochs int    // number of epochs until the setting has its full effect
+	Value  any      // pointer to a struct field; the field's tag gives the TOML key
+	Flag   string   // name of the command-line flag
+	Group  string   // group that lists the flag in the help; empty means the name of the family
+	Usage  string   // help of the flag, with the name of the `value` in backquotes
+	Words  []string // the texts that the flag takes; optional, for completion in the shell
+	Legend string   // text for the setting in a legend
+	Always bool     // whether legends include even the default value
+	Run    bool     // whether the value is the directory of a run
+	Beside bool     // whether the setting does not change training, so hashes omit it
+	Epochs int      // number of epochs until the setting has its full effect
 
 	Valid  bool   // whether the value is allowed
 	Remedy string // advice if the value is not allowed; empty if any value is allowed
@@ -65,12 +66,12 @@ func (h Hyperparameter) In(group string) Hyperparameter {
 // symbol and the optimiser in the help, usual is the default, and idle is Hyperparameter.Idle. If zero is
 // true, 0 means the default, and the decay is checked even if it has no effect.
 func MeanRow(β *float64, flag, symbol, of string, usual float64, zero bool, idle string) Hyperparameter {
-	remedy := "give a decay of at least 0 and below 1; the default is %g"
+	usage, remedy := fmt.Sprintf("`%s` of %s", symbol, of), "give a decay of at least 0 and below 1; the default is %g"
 	if zero {
-		remedy = "give a decay above 0 and below 1, or 0 for the default %g"
+		usage, remedy = fmt.Sprintf("%s (default %g)", usage, usual), "give a decay above 0 and below 1, or 0 for the default %g"
 	}
 	return Hyperparameter{
-		Value: β, Flag: flag, Group: "optimizer", Usage: fmt.Sprintf("`%s` of %s (default %g)", symbol, of, usual), Legend: fmt.Sprintf("%s = %g", symbol, *β), Idle: idle,
+		Value: β, Flag: flag, Group: "optimizer", Usage: usage, Legend: fmt.Sprintf("%s = %g", symbol, *β), Idle: idle,
 		Valid: *β >= 0 && *β < 1 || idle != "" && !zero, Remedy: fmt.Sprintf(remedy, usual),
 	}
 }

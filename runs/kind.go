@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,6 +22,9 @@ type Kind[E Experiment, M any] struct {
 	Parse func(text []byte) (E, error)
 	// Model returns the model of a snapshot of an experiment.
 	Model func(E, Snapshot) (M, error)
+	// Draft returns the default experiment, as flags change it. Optional: without it, flags change only the settings
+	// that all families share.
+	Draft func() *Draft
 }
 
 // Registered registers the family of the kind, and returns the kind. It panics if the name is
@@ -31,8 +35,12 @@ func (k Kind[E, M]) Registered() Kind[E, M] {
 }
 
 func (k Kind[E, M]) entry() entry {
+	if k.Draft == nil {
+		k.Draft = k.fromFile
+	}
 	return entry{
 		noun:  k.Noun,
+		draft: k.Draft,
 		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
 		model: func(e Experiment, s Snapshot) (any, error) {
 			of, is := e.(E)
@@ -40,6 +48,28 @@ func (k Kind[E, M]) entry() entry {
 				return nil, fmt.Errorf("%v is not an experiment of the family %s", e, k.Name)
 			}
 			return k.Model(of, s)
+		},
+	}
+}
+
+// fromFile returns a draft of the experiment of a file.
+func (k Kind[E, M]) fromFile() *Draft {
+	var e Experiment
+	base := &Base{}
+	return &Draft{
+		Data: "--config FILE", Base: base, Settings: func() []Hyperparameter { return nil },
+		Read: func(text []byte) error {
+			of, err := k.Parse(text)
+			if err == nil {
+				e, *base = of, of.Header().Base
+			}
+			return err
+		},
+		Experiment: func() (Experiment, error) {
+			if e == nil {
+				return nil, errors.New("flags do not describe an experiment of the family " + k.Name + ": give its file with --config")
+			}
+			return e.WithHeader(Header{*base, e.Header().BatchSize}), nil
 		},
 	}
 }
@@ -173,24 +203,34 @@ func (r *Run) SaveModel(w io.Writer) error {
 
 // Draft is an experiment with settings that flags can change. Settings returns descriptions of the
 // settings with pointers to them.
+//
+// Fields marked optional may be nil or zero.
 type Draft struct {
-	Noun string
-	Data string // data flags for the examples in the help
+	Noun string // name of a model in messages; NewDraft sets it
+	Data string // data flags for the examples in the help; optional, default --dataset 3by3
 	*Base
-	Settings   func() []Hyperparameter // descriptions of the current settings
-	Experiment func() Experiment       // experiment with the current settings
+	Settings   func() []Hyperparameter    // descriptions of the current settings
+	Experiment func() (Experiment, error) // experiment with the current settings
 	// Read replaces all settings by those in the text of an experiment file of the family.
 	Read func(text []byte) error
+	// Preset replaces the settings of the method by the defaults of the method that the flag algorithm names. Optional.
+	Preset func(algorithm string) error
+	Start  **Source // run whose parameters training starts from; optional
+	Labels bool     // whether training uses the labels of some rows only
+	// Jobs returns the trainings that the settings ask for, in order, in a directory. Optional: by default, training is
+	// one run.
+	Jobs func(dir string) ([]Job, error)
 }
 
-// NewDraft returns a draft of a family's default experiment. It returns nil if no Family declares the
-// family, or if the family is not part of this program.
+// NewDraft returns a draft of a family's default experiment, or nil if the family is not part of this program.
 func NewDraft(family string) *Draft {
 	of, err := registered(family)
-	if err != nil || of.draft == nil {
+	if err != nil {
 		return nil
 	}
-	return of.draft()
+	d := of.draft()
+	d.Noun, d.Data = of.noun, cmp.Or(d.Data, "--dataset 3by3")
+	return d
 }
 
 // Families returns the names of the families in this program, sorted.
@@ -203,8 +243,8 @@ func Families() []string {
 func (f *Family[S, M]) draft() *Draft {
 	e := f.Empty()
 	return &Draft{
-		Noun: f.Noun, Data: cmp.Or(f.Data, "--dataset 3by3"), Base: &e.Base, Settings: e.rows,
-		Experiment: func() Experiment { return e },
+		Data: f.Data, Base: &e.Base, Settings: e.rows,
+		Experiment: func() (Experiment, error) { return e, nil },
 		Read: func(text []byte) (err error) {
 			e, err = f.Parse(text)
 			return err

@@ -181,8 +181,8 @@ const eldest = "hm"
 type entry struct {
 	parse func([]byte) (Experiment, error)
 	model func(Experiment, Snapshot) (any, error)
-	draft func() *Draft // nil if no Family declares its settings
-	noun  string        // name of a model in messages; empty if unknown
+	draft func() *Draft
+	noun  string // name of a model in messages; empty if unknown
 }
 
 var families = struct {

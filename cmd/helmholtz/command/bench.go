@@ -42,19 +42,11 @@ func thisMachine() machineRecord {
 	return machineRecord{peakMemory() >> 20, runtime.GOMAXPROCS(0), kernels.InstructionSet()}
 }
 
-// withoutEffect are the flags of train that change no step, or make further runs.
-var withoutEffect = []string{"keep", "patience", "measure", "record-steps", "out", "seeds", "workers", noWait, tensorBoard, "belief", "pretrain", "pretrain-lr"}
+// withoutEffect are the flags of experiments that change no step, or make further runs.
+var withoutEffect = []string{"keep", "patience", "measure", "record-steps", "belief", "pretrain", "pretrain-lr"}
 
 func newBenchTrain() *cobra.Command {
-	var flags *experimentFlags
-	var ofBoltzmann *boltzmannFlags
-	c := newBenchOf("train", func(f *pflag.FlagSet) {
-		flags = newExperimentFlags(f)
-		ofBoltzmann = newBoltzmannFlags(f)
-	}, func(c *cobra.Command) (runs.Experiment, error) {
-		e, _, err := fromFlags(c, flags, ofBoltzmann)
-		return e, err
-	})
+	c := newBenchOf("train", defaultFamily)
 	c.Short = "Measure how long training steps take"
 	c.Long = `Measure how long training steps take, after an epoch of training or its first 2,000 steps. The command
 takes the flags of "helmholtz train", or of its command for a family below, and keeps no run. If an epoch is one step,
@@ -64,31 +56,22 @@ each step starts from the initial parameters.`
   helmholtz bench train --dataset glyphs --algorithm pcd --layers 100 --steps 500
   helmholtz bench train ppca --dataset miniglyphs --binarization grey --steps 20
   helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`
-	for _, family := range runs.Families() {
-		if runs.NewDraft(family) != nil {
-			var x *draftFlags
-			of := newBenchOf(family, func(f *pflag.FlagSet) { x = newDraftFlags(f, family) }, func(c *cobra.Command) (runs.Experiment, error) {
-				return x.experiment(c, c.Flags())
-			})
-			of.Short = "Measure how long training steps of " + x.Noun + " take"
-			of.Example = fmt.Sprintf("  helmholtz bench train %s --config runs/%[1]s/experiment.toml --steps 100", family)
-			c.AddCommand(computing(of))
-		}
-	}
+	addFamilies(c, func(family string) *cobra.Command { return newBenchOf(family, family) })
 	return c
 }
 
-// newBenchOf returns a command that measures the training steps of an experiment. describe adds the flags of the
-// experiment.
-func newBenchOf(use string, describe func(*pflag.FlagSet), experiment func(*cobra.Command) (runs.Experiment, error)) *cobra.Command {
+// newBenchOf returns a command that measures the training steps of experiments of a family.
+func newBenchOf(use, family string) *cobra.Command {
 	var steps int
 	var asJSON bool
 	var profile string
 	c := &cobra.Command{Use: use, Args: noArgs}
+	c.Example = fmt.Sprintf("  helmholtz bench train %s --config runs/%[1]s/experiment.toml --steps 100", family)
 	c.Flags().SortFlags = false
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	all.SortFlags = false
-	describe(all)
+	x := newDraftFlags(all, family)
+	c.Short = "Measure how long training steps of " + x.Noun + " take"
 	all.VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains(withoutEffect, f.Name) {
 			c.Flags().AddFlag(f)
@@ -98,7 +81,7 @@ func newBenchOf(use string, describe func(*pflag.FlagSet), experiment func(*cobr
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.Flags().StringVar(&profile, "profile", "", "write a CPU profile to `file`, for go tool pprof")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		e, err := experiment(c)
+		e, err := x.experiment(c)
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func TestBeliefNetworksAreTrained(t *testing.T) {
 	}{
 		{"restricted machines of Bernoulli units without labels", onPatterns("--algorithm", "pcd", "--layers", "6,5", "--units", "bernoulli,gaussian", "--belief", "--out", refused)},
 		{"--raise: RAISE of a belief network", []string{"eval", top, "--raise", "3"}},
-		{"--belief with --seeds", slices.Concat(network, []string{"--seeds", "2"})},
+		{"--seeds with 2 runs", slices.Concat(network, []string{"--seeds", "2"})},
 		{"train its layers one by one", slices.Concat(network, []string{"--on", top})},
 		{"inpainting by a belief network", []string{"inpaint", top, "--mask", "left"}},
 	} {

@@ -9,47 +9,169 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann"
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/energies" // convolutional-rbm and other families
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/general"  // the family general-boltzmann
+	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"   // the family updown
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
+	_ "github.com/helmholtz-go/helmholtz/factors"             // the families ppca, factor-analysis, ica and sparse-coding
+	_ "github.com/helmholtz-go/helmholtz/factors/autoencoder" // the family autoencoder
+	_ "github.com/helmholtz-go/helmholtz/hm/deterministic"    // the family deterministic
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
+	_ "github.com/helmholtz-go/helmholtz/sequences" // the families rnn-rbm and temporal-belief
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-type experimentFlags struct {
-	config  string
-	measure []string
-	start   runs.Source
-	// values holds first the flags' defaults and then their values.
-	values hm.Experiment
+// draftFlags are the flags that describe an experiment of a family, with one flag for each of its settings.
+type draftFlags struct {
+	*runs.Draft
+	family, config string
+	from           runs.Source
 }
 
-func newExperimentFlags(f *pflag.FlagSet) *experimentFlags {
-	x := &experimentFlags{values: hm.Experiment{
-		Data:    runs.Data{Dataset: dataset.Spec{Name: "glyphs"}},
-		Machine: hm.New(dataset.Shape{}).Dense(100, 50, 20).Spec(),
-		Method:  hm.NRWS().Spec(),
-		Budget:  runs.Budget{Epochs: 20, Seed: 1},
-	}}
-	e := &x.values
+func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
+	x := &draftFlags{Draft: runs.NewDraft(family), family: family}
+	x.Dataset.Name = "glyphs"
+	if strings.Contains(x.Data, "--binarization grey") { // the family refuses rounded values
+		x.Dataset.Binarization = dataset.Gray
+	}
 	inGroup(f, "run", func(f *pflag.FlagSet) {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment; flags change its settings")
-		trainingFlags(f, &e.Epochs, &e.Patience, &e.RecordSteps, &e.Seed, &e.Keep)
-		f.StringVar(&x.start.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data unless --config or --dataset names other data")
-		namesRun(f, "from")
-		f.StringVar(&x.start.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
-		f.StringArrayVar(&x.measure, "measure", nil, "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated")
+		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)
+		if x.Start != nil {
+			f.StringVar(&x.from.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data unless --config or --dataset names other data")
+			namesRun(f, "from")
+			f.StringVar(&x.from.Checkpoint, "from-checkpoint", "", "`which` of its checkpoints: last, best, or the number of an epoch that it keeps (default last)")
+		}
 	})
-	dataFlags(f, &e.Dataset)
-	inGroup(f, "data", func(f *pflag.FlagSet) {
-		numberFlag(f, &e.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, the same number per class, drawn from the data seed")
-	})
-	hyperparameterFlags(f, e.Machine.Hyperparameters())
-	hyperparameterFlags(f, e.Method.Hyperparameters())
-	takes(f, "algorithm", hm.Presets()...)
+	dataFlags(f, &x.Dataset)
+	if x.Labels {
+		inGroup(f, "data", func(f *pflag.FlagSet) {
+			numberFlag(f, &x.Dataset.Labels, "labels", 0, 0, "keep the labels of `N` training rows, the same number per class, drawn from the data seed")
+		})
+	}
+	hyperparameterFlags(f, x.Settings())
 	return x
+}
+
+// experiment returns the experiment that the flags of a command describe. It prints which settings of the file of
+// --config were replaced by a method's defaults.
+func (x *draftFlags) experiment(c *cobra.Command) (runs.Experiment, error) {
+	given := givenFlags(c.Flags())
+	algorithm, data := given["algorithm"], dataOf(c.Flags(), x.Dataset)
+	var inFile runs.Experiment
+	if x.config != "" {
+		var err error
+		if inFile, err = x.read(c, algorithm); err != nil {
+			return nil, misuse(c, "%w", err)
+		}
+		data = x.Dataset
+	}
+	x.Dataset = data
+	if algorithm != nil && x.Preset != nil && x.Preset(algorithm[0]) != nil {
+		return nil, x.unknown(c, algorithm[0])
+	}
+	if err := firstOf(handOn(c, given, c.Flags()), x.started(c)); err != nil {
+		return nil, err
+	}
+	if err := firstOf(refuseIdleHyperparameters(c, x.Settings()), settleData(c, &x.Dataset, data, &x.Fingerprint)); err != nil {
+		return nil, err
+	}
+	e, err := x.Experiment()
+	if err == nil {
+		err = runs.CheckPreset(e)
+	}
+	if err != nil {
+		return nil, misuse(c, "%w", err)
+	}
+	if inFile != nil && algorithm != nil {
+		explainDefaults(c, algorithm[0], x.config, inFile, e)
+	}
+	return e, nil
+}
+
+// read reads the file of --config and returns its experiment. algorithm is the value of --algorithm, or nil.
+func (x *draftFlags) read(c *cobra.Command, algorithm []string) (runs.Experiment, error) {
+	text, err := file.Read(x.config, file.Small)
+	if err != nil {
+		return nil, err
+	}
+	if family, err := runs.FamilyOf(text); err == nil && family != x.family {
+		if _, err := runs.ParseExperiment(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", x.config, err)
+		}
+		who := c.CommandPath()
+		if algorithm != nil {
+			who = "--algorithm " + algorithm[0]
+		}
+		return nil, fmt.Errorf("%s is an experiment of the family %s, and %s describes %s: omit --config, or give it to helmholtz train alone", x.config, family, who, x.Noun)
+	}
+	if err := x.Read(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", x.config, err)
+	}
+	x.Dataset = runs.DataOfFile(x.Dataset, x.config, text)
+	return x.Experiment()
+}
+
+// unknown returns the error for an algorithm that the family does not have.
+func (x *draftFlags) unknown(c *cobra.Command, algorithm string) error {
+	words := c.Flags().Lookup("algorithm").Annotations[wordsOf]
+	if family := familyOf(algorithm); family != "" {
+		return misuse(c, "--algorithm %s trains %s, and %s describes %s: use helmholtz train, or one of %s", algorithm, runs.NewDraft(family).Noun, c.CommandPath(), x.Noun, strings.Join(words, ", "))
+	}
+	return misuse(c, "unknown method %q%s: use one of %s", algorithm, names.Meant(algorithm, words...), strings.Join(words, ", "))
+}
+
+// familyOf returns the family that has an algorithm, or "" if none has.
+func familyOf(algorithm string) string {
+	all := runs.Families()
+	i := slices.IndexFunc(all, func(family string) bool {
+		x := runs.NewDraft(family)
+		return x.Preset != nil && x.Preset(algorithm) == nil
+	})
+	if i < 0 {
+		return ""
+	}
+	return all[i]
+}
+
+// started replaces the run from which training starts if the user sets --from or --from-checkpoint.
+func (x *draftFlags) started(c *cobra.Command) error {
+	switch {
+	case c.Flags().Changed("from"):
+		from, err := runs.ExperimentIn(x.from.Run) // a later read returns the error
+		if err == nil {
+			if family, _ := runs.FamilyOf(from.TOML()); family != x.family {
+				return misuse(c, "--from %s is a run of another family, %v: describe its machine with --config %s", x.from.Run, from, shell.Argument(filepath.Join(x.from.Run, "experiment.toml")))
+			}
+		}
+		*x.Start = &x.from
+	case !c.Flags().Changed("from-checkpoint"):
+	case *x.Start == nil:
+		return misuse(c, "--from-checkpoint has no effect without --from: name the run of the checkpoint, or omit it")
+	default:
+		*x.Start = &runs.Source{Run: (*x.Start).Run, Checkpoint: x.from.Checkpoint}
+	}
+	return nil
+}
+
+// dataOf returns the data to train on if no file of --config names it: the value of --dataset or,
+// if that flag is not given, the data of the run that another flag names.
+func dataOf(f *pflag.FlagSet, usual dataset.Spec) dataset.Spec {
+	if f.Changed("dataset") {
+		return usual
+	}
+	f.Visit(func(flag *pflag.Flag) {
+		if flag.Annotations[runOf] != nil {
+			if e, err := runs.ExperimentIn(flag.Value.String()); err == nil { // a later read returns the error
+				usual = e.Header().Dataset
+			}
+		}
+	})
+	return usual
 }
 
 func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
@@ -95,88 +217,6 @@ func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *u
 	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
 	f.IntSliceVar(keep, "keep", *keep, "keep the checkpoints of these `epochs`")
 	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs only")
-}
-
-// started returns the run from which e starts. It is of, the run that the file of --config names,
-// unless the user sets --from or --from-checkpoint. given holds the values of these two flags.
-func started(c *cobra.Command, e runs.Experiment, of *runs.Source, given runs.Source) (*runs.Source, error) {
-	if c.Flags().Changed("from") {
-		from, err := runs.ExperimentIn(given.Run) // a later read returns the error
-		if err == nil && !runs.SameFamily(from, e) {
-			return nil, misuse(c, "--from %s is a run of another family, %v: describe its machine with --config %s", given.Run, from, shell.Argument(filepath.Join(given.Run, "experiment.toml")))
-		}
-		return &given, nil
-	}
-	if !c.Flags().Changed("from-checkpoint") {
-		return of, nil
-	}
-	if of == nil {
-		return nil, misuse(c, "--from-checkpoint has no effect without --from: name the run of the checkpoint, or omit it")
-	}
-	return &runs.Source{Run: of.Run, Checkpoint: given.Checkpoint}, nil
-}
-
-// experiment returns the experiment that the flags describe. It prints which settings of the file
-// were replaced by a method's defaults.
-func (x *experimentFlags) experiment(c *cobra.Command) (e hm.Experiment, err error) {
-	methodGiven, given := c.Flags().Changed("algorithm"), givenFlags(c.Flags())
-	var file hm.Experiment
-	method := x.values.Method.Preset
-	if x.config == "" {
-		x.values.Dataset = dataOf(c.Flags(), x.values.Dataset)
-	} else if file, err = hm.ReadExperiment(x.config); err == nil {
-		x.values = file // the flags point to it
-	}
-	if err == nil && (x.config == "" || methodGiven) {
-		var preset hm.Method
-		if preset, err = hm.Preset(method); err != nil {
-			switch ofBoltzmann := new(boltzmann.Algorithm).UnmarshalText([]byte(method)) == nil; {
-			case ofBoltzmann:
-				err = fmt.Errorf("--algorithm %s trains a Boltzmann machine, and %s is for Helmholtz machines: use helmholtz train, or one of %s", method, c.CommandPath(), strings.Join(hm.Presets(), ", "))
-			case c.Flags().Lookup("pretrain") != nil: // train
-				err = fmt.Errorf("%w, or, for a Boltzmann machine, of cd, pcd, pt, pl, ptt", err)
-			}
-		}
-		x.values.Method = preset.Spec()
-	}
-	if err != nil {
-		return e, misuse(c, "%w", err)
-	}
-	if err := x.handOn(c, given); err != nil {
-		return e, err
-	}
-	if x.values.Start, err = started(c, x.values, x.values.Start, x.start); err != nil {
-		return e, err
-	}
-	if err := refuseIdleHyperparameters(c, slices.Concat(x.values.Method.Hyperparameters(), x.values.Machine.Hyperparameters())); err != nil {
-		return e, err
-	}
-	if err := settleData(c, &x.values.Dataset, file.Dataset, &x.values.Fingerprint); err != nil {
-		return e, err
-	}
-	if err := runs.CheckPreset(x.values); err != nil {
-		return e, misuse(c, "%w", err)
-	}
-	if x.config != "" && methodGiven {
-		explainDefaults(c, x.values.Method.Preset, x.config, file, x.values)
-	}
-	return x.values, nil
-}
-
-// handOn copies the values of given flags, as givenFlags returns them, to the experiment.
-func (x *experimentFlags) handOn(c *cobra.Command, given map[string][]string) error {
-	if err := handOn(c, given, c.Flags()); err != nil || len(x.measure) == 0 {
-		return err
-	}
-	x.values.Measurements = nil
-	for _, text := range x.measure {
-		one, err := hm.ParseMeasurement(text)
-		if err != nil {
-			return misuse(c, "--measure=%s: %w", text, err)
-		}
-		x.values.Measurements = append(x.values.Measurements, one)
-	}
-	return nil
 }
 
 // settleData clears the fingerprint if the data differs from the data in the file of --config. It

@@ -138,8 +138,7 @@ func TestOtherFamiliesAreRefused(t *testing.T) {
 		says []string
 		args []string
 	}{
-		{exitUsage, []string{file + " is an experiment of the family deterministic", "omit --lr, --layers", "--out, --seeds, --workers, --seed, --epochs, --keep, --record-steps, --backend, --no-wait, --tensorboard can be given"},
-			[]string{"train", "--config", file, "--lr", "0.1", "--layers", "3"}},
+		{exitUsage, []string{"unknown flag: --chains (a flag of helmholtz train boltzmann, "}, []string{"train", "--config", file, "--lr", "0.1", "--chains", "3"}},
 		{exitUsage, []string{"0 epochs"}, []string{"train", "--config", file, "--epochs", "0", "--out", filepath.Join(here, "a")}},
 		{exitUsage, []string{unknown, `family "nosuch"`, "deterministic, factor-analysis, gated-rbm, general-boltzmann, hm"}, []string{"train", "--config", unknown}},
 		{exitFailed, []string{"another experiment", `family is unset there, "deterministic" here`}, []string{"train", "--config", file, "--out", other}},
@@ -198,5 +197,25 @@ func TestClosedFormHasNoSpread(t *testing.T) {
 	}
 	if !strings.Contains(out, "not converged") || !strings.Contains(compared, "not converged") {
 		t.Errorf("EM says %q, and the comparison\n%s", out, compared)
+	}
+}
+
+// The arguments of train and bench train name a family, or imply one by the algorithm or the file of the experiment.
+func TestFamilyOfArguments(t *testing.T) {
+	file := meanField(t, "logistic")
+	for args, want := range map[string]string{
+		"train --belief --algorithm pcd --layers 3,2": "train boltzmann --belief --algorithm pcd --layers 3,2",
+		"bench train --algorithm=ptt":                 "bench train boltzmann --algorithm=ptt",
+		"train --algorithm nrws":                      "train --algorithm nrws",
+		"train hm --algorithm pcd":                    "train hm --algorithm pcd",
+		"train --lr 1 --config " + file:               "train deterministic --lr 1 --config " + file,
+		"train --algorithm cd --config " + file:       "train boltzmann --algorithm cd --config " + file,
+		"train --up-down=a --lr 1":                    "train updown --network=a --lr 1",
+		"__complete train --algorithm cd --gib":       "__complete train boltzmann --algorithm cd --gib",
+		"eval train --algorithm cd":                   "eval train --algorithm cd",
+	} {
+		if got := strings.Join(routed(newRoot(), strings.Fields(args)), " "); got != want {
+			t.Errorf("%s becomes %s, want %s", args, got, want)
+		}
 	}
 }

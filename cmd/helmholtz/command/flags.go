@@ -40,6 +40,11 @@ func hyperparameterFlags(f *pflag.FlagSet, settings []runs.Hyperparameter) {
 				f.Float64Var(v, s.Flag, *v, s.Usage)
 			case *string:
 				f.StringVar(v, s.Flag, *v, s.Usage)
+				if s.Words != nil {
+					takes(f, s.Flag, s.Words...)
+				}
+			case *[]string:
+				f.StringArrayVar(v, s.Flag, *v, s.Usage)
 			case *uint64:
 				f.Uint64Var(v, s.Flag, *v, s.Usage)
 			case *[]int:

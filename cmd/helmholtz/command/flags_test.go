@@ -72,7 +72,7 @@ func FuzzExperimentFlags(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c := &cobra.Command{}
 		c.SetErr(io.Discard)
-		flags := newExperimentFlags(c.Flags())
+		x := newDraftFlags(c.Flags(), "hm")
 		for line := range strings.SplitSeq(text, "\n") {
 			name, value, _ := strings.Cut(line, "=")
 			if name == "config" { // a file
@@ -82,7 +82,7 @@ func FuzzExperimentFlags(f *testing.F) {
 				return
 			}
 		}
-		e, err := flags.experiment(c)
+		e, err := x.experiment(c)
 		if err != nil {
 			return
 		}

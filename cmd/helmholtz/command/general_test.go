@@ -55,7 +55,7 @@ func TestGeneralBoltzmannMachines(t *testing.T) {
 	for says, args := range map[string][]string{
 		"--kind filters: a general Boltzmann machine draws means; give":      {"sample", few, "--kind", "filters", "--out", image},
 		"--schedule: a general Boltzmann machine does not use it":            {"eval", few, "--schedule", "even:9"},
-		"these flags do not change its settings":                             {"train", "--config", file, "--lr", "0.1", "--out", few},
+		"unknown flag: --layers (a flag of ":                                 {"train", "--config", file, "--layers", "3", "--out", few},
 		"--candidates: a general Boltzmann machine does not use it; omit it": {"inpaint", few, "--mask", "left", "--candidates", "5"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code != exitUsage || !strings.Contains(errOut, says) {

@@ -65,7 +65,7 @@ func shortHelp(root *cobra.Command) {
 			flag.Usage, _, _ = strings.Cut(flag.Usage, ";")
 			common.AddFlag(&flag)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nFlags describe the experiment, or change the settings of a TOML file (helmholtz new writes one).\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains all %d flags and lists the commands of other families.\n",
+		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nFlags describe the experiment, or change the settings of a TOML file (helmholtz new writes one).\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains all %d flags and lists the commands of other families, such as boltzmann.\n",
 			c.Short, c.UseLine(), trainExamples, flagGroups(common), c.CommandPath(), countFlags(c.Flags()))
 	})
 }

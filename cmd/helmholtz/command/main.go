@@ -54,6 +54,7 @@ func Main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	addHelp(root)
+	args = routed(root, args)
 	root.SetArgs(args)
 	out := &output{w: stdout}
 	root.SetOut(out)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -28,16 +27,31 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		var all []string
 		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
-		return fmt.Errorf("%w%s", err, names.Meant("--"+unknown.GetSpecifiedName(), all...))
+		return fmt.Errorf("%w%s", err, cmp.Or(offered(c, unknown.GetSpecifiedName()), names.Meant("--"+unknown.GetSpecifiedName(), all...)))
 	case errors.As(err, &invalid) && (errors.As(err, &number) || invalid.GetFlag().Value.Type() == "duration"):
 		f := invalid.GetFlag()
 		return fmt.Errorf("--%s=%s: give %s", f.Name, invalid.GetValue(), kindsOfValues[f.Value.Type()])
-	case errors.As(err, &invalid) && invalid.GetFlag().Name == "metric" && new(hm.Metric).UnmarshalText([]byte(invalid.GetValue())) == nil:
-		return fmt.Errorf("--metric=%s: --metric is for Boltzmann machines; for Helmholtz machines use --fisher %[1]s", invalid.GetValue())
 	case errors.As(err, &invalid):
 		return fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	}
 	return err
+}
+
+// offered names the commands for other families that have a flag, or returns "".
+func offered(c *cobra.Command, flag string) string {
+	if c.Name() != "train" {
+		c = c.Parent()
+	}
+	var have []string
+	for _, other := range c.Commands() {
+		if c.Name() == "train" && other.Flags().Lookup(flag) != nil {
+			have = append(have, other.Name())
+		}
+	}
+	if have == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (a flag of %s %s): omit it", c.CommandPath(), strings.Join(have, ", "))
 }
 
 // refuseMissing refuses a command that lacks required flags, and explains each of them.

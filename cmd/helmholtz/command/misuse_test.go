@@ -53,7 +53,7 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"train --resume misuse_test.go":                                 "misuse_test.go is a file: name the directory of a run, such as .",
 		"train --resume nowhere":                                        "nowhere is not the directory of a run",
 		"train --resume nowhere --epochs 2":                             "nowhere is not the directory of a run",
-		"new x.toml --algorithm pcd":                                    "--algorithm pcd trains a Boltzmann machine, and helmholtz new is for Helmholtz machines: use helmholtz train, or one of ws",
+		"new x.toml --algorithm pcd":                                    "--algorithm pcd trains a Boltzmann machine, and helmholtz new describes a Helmholtz machine: use helmholtz train, or one of ws",
 		"bench train --algorithm pcd --belief":                          "unknown flag: --belief",
 		"bench train ppca --batch 60":                                   "unknown flag: --batch",
 		"train --algorithm nope":                                        "use one of ws, ",

@@ -36,7 +36,7 @@ variable. The command refuses an experiment that train would refuse.`,
 		Args: between(1, 1, "name the file to write, such as experiment.toml"),
 	}
 	c.Flags().SortFlags = false
-	flags := newExperimentFlags(c.Flags())
+	x := newDraftFlags(c.Flags(), defaultFamily)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		path := args[0]
 		if path == "" {
@@ -45,16 +45,18 @@ variable. The command refuses an experiment that train would refuse.`,
 		if _, err := os.Lstat(path); err == nil {
 			return misuse(c, "%s already exists: name a new file", path)
 		}
-		e, err := flags.experiment(c)
+		given := givenFlags(c.Flags())
+		described, err := x.experiment(c)
 		if err != nil {
 			return err
 		}
+		e := described.(hm.Experiment)
 		set, err := openToTrain(c, e.Dataset)
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		if flags.config == "" && !c.Flags().Changed("algorithm") && flags.start.Run == "" {
-			if e, err = flags.suggested(c, set); err != nil {
+		if x.config == "" && !c.Flags().Changed("algorithm") && x.from.Run == "" {
+			if e, err = x.suggested(c, set, given); err != nil {
 				return err
 			}
 		} else {
@@ -116,20 +118,27 @@ func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
 
 // suggested returns the experiment that hm.Suggested proposes for a set, with the values of the given flags
 // instead of its own.
-func (x *experimentFlags) suggested(c *cobra.Command, set *dataset.Set) (hm.Experiment, error) {
-	given := givenFlags(c.Flags())
+func (x *draftFlags) suggested(c *cobra.Command, set *dataset.Set, given map[string][]string) (e hm.Experiment, err error) {
 	machine, method := hm.Suggested(set)
-	x.values = method.Experiment(machine, set)
-	err := x.handOn(c, given)
-	x.values.Dataset = set.Spec()
-	switch m := &x.values.Machine; {
+	e = method.Experiment(machine, set)
+	e.Fingerprint = ""
+	if err := firstOf(x.Read(e.TOML()), handOn(c, given, c.Flags())); err != nil {
+		return e, err
+	}
+	of, err := x.Experiment()
+	if err != nil {
+		return e, err
+	}
+	e = of.(hm.Experiment)
+	e.Dataset = set.Spec()
+	switch m := &e.Machine; {
 	case c.Flags().Changed("units"):
 	case len(m.Groups) > 0:
 		m.Units = nil // the groups decide
 	default:
 		fitUnits(m)
 	}
-	return x.values, err
+	return e, nil
 }
 
 // fitUnits gives each layer above the visible one Bernoulli units, unless the groups of columns decide.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -19,33 +21,29 @@ import (
 )
 
 func newTrain() *cobra.Command {
-	var resume, out, from string
-	var seeds int
-	c := &cobra.Command{
-		Use:   "train",
-		Short: "Train a machine and keep the run in a directory",
-		Long: `Train a machine and keep the run in a directory.
+	c := newTrainOf("train", defaultFamily)
+	c.Short = "Train a machine and keep the run in a directory"
+	c.Long = `Train a machine and keep the run in a directory.
 
-Flags describe the experiment, or change the settings of a TOML file. The algorithms cd,
-pcd, pt, ptt and pl train Boltzmann machines: restricted ones with one number in --layers,
-deep ones with several. Their flags are --gibbs-steps, --chains, --temperatures,
---acceptance, --rungs, --centered, --offset-rate, --variance-rate, --mean-field, --metric,
---max-norm, --sparsity and --sparsity-target, and for rows with labels --classes and
---discriminative. With --belief the layers form a deep belief network, trained one after
-the other, and the run of the last layer is the network. With --pretrain EPOCHS the layers
-of a deep machine are first trained greedily, with doubled weights, and the machine starts
-from them. --up-down DIR fine-tunes a belief network, whose recognition weights then
-separate from its generative weights, with --lr, --gibbs-steps for the chains of its prior,
---batch and --epochs. The baseline and the objective of Boltzmann machines are the
-pseudo-likelihood, or, with --units gaussian, the Hyvärinen score (lower is better), or,
-with --classes, log p(y|v).
+Flags describe the experiment, or change the settings of a TOML file. Each family of models
+has its own command below train, with flags for all its settings. Without the name of a
+family, the flag --algorithm chooses it, or else the file of --config; otherwise train
+trains Helmholtz machines, whose flags are shown below.
 
-Other families have their own commands below train, with flags for all their settings.
-Their files can be trained here as well, with only --seed, --epochs, --keep and
---record-steps to change them. Files of general-boltzmann describe machines with at most
-16 hidden units and any connections; with at most 20 units in total, gradients and log p
-are exact, and otherwise chains estimate the gradients.
-notebooks/experiments/3by3-general.toml is such a file, with comments on its settings.
+The algorithms cd, pcd, pt, ptt and pl train Boltzmann machines: restricted ones with one
+number in --layers, deep ones with several; helmholtz train boltzmann --help shows their
+flags. With --belief the layers form a deep belief network, trained one after the other, and
+the run of the last layer is the network. With --pretrain EPOCHS the layers of a deep
+machine are first trained greedily, with doubled weights, and the machine starts from them.
+--up-down DIR fine-tunes a belief network, as the family updown with --network DIR: its
+recognition weights then separate from its generative weights. The baseline and the
+objective of Boltzmann machines are the pseudo-likelihood, or, with --units gaussian, the
+Hyvärinen score (lower is better), or, with --classes, log p(y|v).
+
+The family general-boltzmann has machines with at most 16 hidden units and any connections;
+with at most 20 units in total, gradients and log p are exact, and otherwise chains estimate
+the gradients. notebooks/experiments/3by3-general.toml is a file of this family, with
+comments on its settings.
 
 The directory contains experiment.toml, a checkpoint and one line of metrics per epoch;
 training the same experiment into it again resumes it. An interrupt stops training within
@@ -77,8 +75,8 @@ damping and K shown below are the defaults of nrws; cd, pcd, pt, ptt and pl have
 learning rate of 0.2 with the schedule cosine, minibatches of 100, 100 chains, and 500
 hidden units. Várady 2025 starts bihm and nbihm from --weight-init small-normal (App.
 A.2). A tenth of the rows of your own file is set aside for validation, so that there is
-a best epoch; --validation 0 trains on all rows.`,
-		Example: `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
+a best epoch; --validation 0 trains on all rows.`
+	c.Example = `  helmholtz train --dataset 3by3 --algorithm nrws --layers 9,6,3 --coding 01 --bias-init 0.1 \
       --lr 0.02 --damping 0.01 --kstep 10 --epochs 100 --out runs/3by3
   helmholtz train --dataset mnist --algorithm rws --layers 300,200,100 --lr 0.02 --schedule cosine --out runs/mnist
   helmholtz train --dataset mnist --conv 8@4x4/2 --layers 75,50,20 --algorithm rws --lr 0.005 --out runs/conv
@@ -98,78 +96,148 @@ a best epoch; --validation 0 trains on all rows.`,
   helmholtz train --config runs/watched/experiment.toml --from runs/watched --lr 0.0005 --samples 100 --epochs 20 --out runs/tuned
   helmholtz train general-boltzmann --dataset 3by3 --hidden 6 --lr 0.05 --epochs 5 --out runs/general
   helmholtz train --resume runs/mnist
-  helmholtz train --resume runs/watched --epochs 200`,
-		Args: noArgs,
-	}
-	c.Flags().SortFlags = false
-	c.Flags().StringVar(&resume, "resume", "", "resume the run in `DIR`")
-	namesRun(c.Flags(), "resume")
-	c.Flags().StringVar(&out, "out", "", "`DIR` of the run (default runs/DATASET-ALGORITHM)")
-	seedsFlags(c.Flags(), &seeds)
-	noWaitFlag(c.Flags())
-	tensorBoardFlag(c.Flags())
-	flags := newExperimentFlags(c.Flags())
-	ofBoltzmann := newBoltzmannFlags(c.Flags())
-	inGroup(c.Flags(), "Boltzmann machines", func(f *pflag.FlagSet) {
-		f.StringVar(&from, "up-down", "", "fine-tune a deep belief network by the up-down algorithm; `DIR` is the run of its last layer")
-		namesRun(f, "up-down")
-	})
+  helmholtz train --resume runs/watched --epochs 200`
+	addFamilies(c, func(family string) *cobra.Command { return newTrainOf(family, family) })
+	return c
+}
 
+// newTrainOf returns a command that trains experiments of a family.
+func newTrainOf(use, family string) *cobra.Command {
+	var resume, out string
+	var seeds int
+	c := &cobra.Command{Use: use, Args: noArgs}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVar(&resume, "resume", "", "resume the run in `DIR`")
+	namesRun(f, "resume")
+	f.StringVar(&out, "out", "", "")
+	seedsFlags(f, &seeds)
+	noWaitFlag(f)
+	tensorBoardFlag(f)
+	x := newDraftFlags(f, family)
+	usual, method := family, func() string { return family }
+	if x.Preset != nil {
+		usual, method = "ALGORITHM", f.Lookup("algorithm").Value.String
+	}
+	f.Lookup("out").Usage = "`DIR` of the run (default runs/DATASET-" + usual + ")"
+	c.Short = "Train " + x.Noun
+	c.Long = fmt.Sprintf("Train %s (family %s) and keep the run in a directory. Flags describe the\nexperiment, or change the settings of a TOML file; --resume DIR resumes the run.", x.Noun, family)
+	needed := " " + x.Data
+	for _, row := range x.Settings() {
+		if row.Run && row.Wrong() { // the run determines the data
+			needed = ""
+		}
+		if row.Wrong() {
+			value, _ := pflag.UnquoteUsage(f.Lookup(row.Flag))
+			needed += fmt.Sprintf(" --%s %s", row.Flag, strings.ToUpper(value))
+		}
+	}
+	c.Example = fmt.Sprintf("  helmholtz train %s%s --epochs 5 --out runs/%[1]s\n  helmholtz train %[1]s --config runs/%[1]s/experiment.toml --seeds 5 --out runs/%[1]s-seeds", family, needed)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if resume != "" {
-			e, seeds, err := resumed(c, resume, flags.values.Epochs)
+			e, seeds, err := resumed(c, resume, x.Epochs)
 			if err != nil {
 				return err
 			}
 			return train(c, e, seeds, resume)
 		}
-		if from != "" {
-			e, err := upDown(c, from)
-			if err != nil {
-				return err
-			}
-			return train(c, e, seeds, orUsual(out, e, "up-down"))
-		}
-		e, method, err := fromFlags(c, flags, ofBoltzmann)
+		e, err := x.experiment(c)
 		if err != nil {
 			return err
 		}
-		if ofBoltzmann.describes(e) {
-			return ofBoltzmann.train(c, ofBoltzmann.values, seeds, orUsual(out, e, method))
-		}
-		return train(c, e, seeds, orUsual(out, e, method))
-	}
-	for _, family := range runs.Families() {
-		if runs.NewDraft(family) != nil {
-			c.AddCommand(computing(newTrainFamily(family)))
-		}
+		return x.train(c, e, seeds, orUsual(out, e, method()))
 	}
 	return c
 }
 
-// fromFlags returns the experiment that the flags and the file of --config describe, and the name of its method.
-func fromFlags(c *cobra.Command, flags *experimentFlags, ofBoltzmann *boltzmannFlags) (e runs.Experiment, method string, err error) {
-	var file runs.Experiment
-	if flags.config != "" {
-		if file, err = runs.ReadExperiment(flags.config); err != nil {
-			return nil, "", misuse(c, "%w", err)
+// train trains an experiment into a directory, or, one after the other, the jobs that the flags ask for.
+func (x *draftFlags) train(c *cobra.Command, e runs.Experiment, seeds int, out string) error {
+	jobs := []runs.Job{{Experiment: e, Dir: out}}
+	if x.Jobs != nil {
+		var err error
+		if jobs, err = x.Jobs(out); err != nil {
+			return misuse(c, "%w", err)
 		}
 	}
-	if ofBoltzmann.describe(c, file, flags.values.Method.Preset) {
-		e, err := ofBoltzmann.experiment(c, flags.config, file)
-		return e, e.Method.Algorithm.String(), err
+	last := jobs[len(jobs)-1]
+	if len(jobs) > 1 {
+		if seeds > 0 {
+			return misuse(c, "--seeds with %d runs, one on top of the other: they are trained for one seed at a time; omit --seeds", len(jobs))
+		}
+		if _, err := openChecked(c, last.Experiment, last.Dir); err != nil { // before the others are trained
+			return err
+		}
 	}
-	if own := ofBoltzmann.own(c.Flags()); len(own) > 0 {
-		return nil, "", misuse(c, "%s: only Boltzmann machines (algorithms cd, pcd, pt, ptt and pl) have it; omit it, or choose one of these algorithms", strings.Join(own, ", "))
+	for _, j := range jobs[:len(jobs)-1] {
+		if err := trainPart(c, j.Experiment, 0, j.Dir); err != nil {
+			if errors.As(err, new(*runs.Interruption)) {
+				fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint in %s; repeat the command to resume and to train the others\n", j.Setting)
+			}
+			return err
+		}
 	}
-	if file != nil && ofBoltzmann.describes(file) { // a file that flags could describe with its own algorithm
-		return nil, "", misuse(c, "%s is an experiment of another family, %v, which --algorithm %s does not train: omit one of them", flags.config, file, flags.values.Method.Preset)
+	return train(c, last.Experiment, seeds, last.Dir)
+}
+
+// orUsual returns the directory that --out names or, if it is empty, the default directory for the
+// data and the method.
+func orUsual(out string, e runs.Experiment, method string) string {
+	if out != "" {
+		return out
 	}
-	if file != nil && !runs.SameFamily(file, flags.values) {
-		return ofOtherFamily(c, file, flags)
+	return filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method)
+}
+
+// addFamilies adds a command for each family below train or bench train, which itself is for defaultFamily. Its flag
+// --algorithm offers the algorithms of all families, which routed turns into their commands.
+func addFamilies(c *cobra.Command, of func(family string) *cobra.Command) {
+	algorithm := c.Flags().Lookup("algorithm")
+	for _, family := range runs.Families() {
+		child := of(family)
+		if x := runs.NewDraft(family); x.Preset != nil && family != defaultFamily {
+			words := child.Flags().Lookup("algorithm").Annotations[wordsOf]
+			algorithm.Usage += fmt.Sprintf("; %s train %s (see helmholtz train %s --help)", strings.Join(words, ", "), x.Noun, family)
+			algorithm.Annotations[wordsOf] = append(algorithm.Annotations[wordsOf], words...)
+		}
+		c.AddCommand(computing(child))
 	}
-	of, err := flags.experiment(c)
-	return of, of.Method.Preset, err
+}
+
+// defaultFamily is the family that train trains if its arguments name no other.
+const defaultFamily = "hm"
+
+// routed adds the family to the arguments of train and bench train: the family of --algorithm or, without it, the
+// family of the file of --config. With --up-down, it is updown.
+func routed(root *cobra.Command, args []string) []string {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return append(args[:1:1], routed(root, args[1:])...)
+	}
+	c, rest, err := root.Find(args)
+	if err != nil || c.Name() != "train" {
+		return args
+	}
+	f := pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.ParseErrorsAllowlist.UnknownFlags = true
+	f.BoolP("help", "h", false, "")
+	algorithm, config := f.String("algorithm", "", ""), f.String("config", "", "")
+	f.String("up-down", "", "")
+	_ = f.Parse(rest) // the command reports the error
+	family := familyOf(*algorithm)
+	if text, err := file.Read(*config, file.Small); err == nil && family == "" {
+		family, _ = runs.FamilyOf(text) // the command reports the error
+	}
+	if f.Changed("up-down") {
+		family = "updown"
+		for i, arg := range rest {
+			if arg == "--up-down" || strings.HasPrefix(arg, "--up-down=") {
+				rest[i] = "--network" + strings.TrimPrefix(arg, "--up-down")
+			}
+		}
+	}
+	if family == defaultFamily || runs.NewDraft(family) == nil {
+		return args
+	}
+	return slices.Concat(strings.Fields(c.CommandPath())[1:], []string{family}, rest)
 }
 
 // resumed returns the experiment of the run in a directory, and 0. If the directory has several

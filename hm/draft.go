@@ -1,0 +1,46 @@
+package hm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
+)
+
+// draft returns an experiment that flags change.
+func draft() *runs.Draft {
+	e := NRWS().Experiment(New(dataset.Shape{}).Dense(100, 50, 20), nil)
+	base := e.Header().Base
+	var measure []string
+	return &runs.Draft{
+		Base: &base, Start: &e.Start, Labels: true,
+		Settings: func() []runs.Hyperparameter {
+			return slices.Concat([]runs.Hyperparameter{{
+				Value: &measure, Flag: "measure", Group: "run",
+				Usage: "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated",
+			}}, e.Machine.Hyperparameters(), e.Method.Hyperparameters())
+		},
+		Preset: func(name string) error {
+			method, err := Preset(name)
+			e.Method = method.spec
+			return err
+		},
+		Read: func(text []byte) (err error) {
+			e, err = ParseExperiment(text)
+			base = e.Header().Base
+			return err
+		},
+		Experiment: func() (runs.Experiment, error) {
+			e.Data, e.Budget = base.Data, base.Budget
+			for i, text := range measure {
+				one, err := ParseMeasurement(text)
+				if err != nil {
+					return nil, fmt.Errorf("--measure=%s: %w", text, err)
+				}
+				e.Measurements = append(e.Measurements[:i:i], one)
+			}
+			return e, nil
+		},
+	}
+}
