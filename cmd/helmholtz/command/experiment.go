@@ -40,7 +40,11 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	}
 	inGroup(f, "run", func(f *pflag.FlagSet) {
 		f.StringVar(&x.config, "config", "", "TOML `file` of an experiment; flags change its settings")
-		trainingFlags(f, &x.Epochs, &x.Patience, &x.RecordSteps, &x.Seed, &x.Keep)
+		f.IntVar(&x.Epochs, "epochs", x.Epochs, "passes over the training rows")
+		f.IntVar(&x.Patience, "patience", x.Patience, "stop when the validation objective has not improved for this many `epochs` (0 never)")
+		f.Uint64Var(&x.Seed, "seed", x.Seed, "`seed` of all random numbers of training")
+		f.IntSliceVar(&x.Keep, "keep", x.Keep, "keep the checkpoints of these `epochs`")
+		f.IntVar(&x.RecordSteps, "record-steps", x.RecordSteps, "record the measures of every `N`-th step, 0 for epochs only")
 		if x.Start != nil {
 			f.StringVar(&x.from.Run, "from", "", "start from the parameters of the run in `DIR` (fine-tuning), on its data unless --config or --dataset names other data")
 			namesRun(f, "from")
@@ -61,7 +65,11 @@ func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 // --config were replaced by a method's defaults.
 func (x *draftFlags) experiment(c *cobra.Command) (runs.Experiment, error) {
 	given := givenFlags(c.Flags())
-	algorithm, data := given["algorithm"], dataOf(c.Flags(), x.Dataset)
+	data := dataOf(c.Flags(), x.Dataset)
+	var algorithm []string
+	if x.Preset != nil {
+		algorithm = given["algorithm"]
+	}
 	var inFile runs.Experiment
 	if x.config != "" {
 		var err error
@@ -71,7 +79,7 @@ func (x *draftFlags) experiment(c *cobra.Command) (runs.Experiment, error) {
 		data = x.Dataset
 	}
 	x.Dataset = data
-	if algorithm != nil && x.Preset != nil && x.Preset(algorithm[0]) != nil {
+	if algorithm != nil && x.Preset(algorithm[0]) != nil {
 		return nil, x.unknown(c, algorithm[0])
 	}
 	if err := firstOf(handOn(c, given, c.Flags()), x.started(c)); err != nil {
@@ -209,14 +217,6 @@ func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value, in addition to NaN, and in tables empty fields, ?, NA, None, null and the like")
 	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), at random in each step (stochastic), or never (grey, or real for the unchanged numbers of a file, for gaussian units)")
 	f.BoolVar(&data.Standardize, "standardize", false, "subtract the mean of each real column over the training rows, and divide by its standard deviation; written samples have the file's numbers again")
-}
-
-func trainingFlags(f *pflag.FlagSet, epochs, patience, recordSteps *int, seed *uint64, keep *[]int) {
-	f.IntVar(epochs, "epochs", *epochs, "passes over the training rows")
-	f.IntVar(patience, "patience", *patience, "stop when the validation objective has not improved for this many `epochs` (0 never)")
-	f.Uint64Var(seed, "seed", *seed, "`seed` of all random numbers of training")
-	f.IntSliceVar(keep, "keep", *keep, "keep the checkpoints of these `epochs`")
-	f.IntVar(recordSteps, "record-steps", *recordSteps, "record the measures of every `N`-th step, 0 for epochs only")
 }
 
 // settleData clears the fingerprint if the data differs from the data in the file of --config. It

@@ -317,3 +317,33 @@ grid.method.learning_rate = [0.01, 0.02]
 		}
 	}
 }
+
+// A worker that a scheduler preempts ends with its checkpoint, as the program that started it does.
+func TestPreemptedWorkerEnds(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "rates.toml")
+	text := "seeds = 1\nbase = {epochs = 100000, dataset = {name = \"3by3\", subset = 64}, machine = {layers = [3]}, method = {preset = \"rws\"}}\n[grid]\nmethod.learning_rate = [0.1, 0.2]\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	worker := program(t, "", "sweep", "run", file, "--out", filepath.Join(dir, "rates"), "--workers", "1", "--"+workerFlag)
+	if _, err := worker.StdinPipe(); err != nil { // stays open
+		t.Fatal(err)
+	}
+	reader, printed := narrow(t)
+	worker.Stderr = printed
+	if err := worker.Start(); err != nil {
+		t.Fatal(err)
+	}
+	printed.Close()
+	readUntil(t, reader, "epoch 1/")
+	if err := worker.Process.Signal(syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, reader); err != nil {
+		t.Fatal(err)
+	}
+	if err := worker.Wait(); worker.ProcessState.ExitCode() != exitRequeue {
+		t.Errorf("the worker ended with %v", err)
+	}
+}

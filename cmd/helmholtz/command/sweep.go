@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func newSweep() *cobra.Command {
@@ -287,8 +289,7 @@ func resumable(err error, preempted bool) error {
 
 func newSweepRun() *cobra.Command {
 	var shard string
-	var n int
-	var retry, worker bool
+	var retry bool
 	c := &cobra.Command{
 		Use:   "run FILE|DIR",
 		Short: "Train the unfinished runs of a sweep",
@@ -310,10 +311,8 @@ and exit code 75, which asks for a restart.`,
 	}
 	out := sweepDir(c)
 	c.Flags().StringVar(&shard, "shard", "", "do only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
-	optionalFlag(c.Flags(), &n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
+	several := newWorkerFlags(c.Flags())
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
-	c.Flags().BoolVar(&worker, workerFlag, false, "leave the final summary to the program that started this one")
-	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	c.RunE = func(c *cobra.Command, args []string) error {
 		share, err := runs.ParseShard(shard, os.Getenv)
 		if err != nil {
@@ -328,22 +327,14 @@ and exit code 75, which asks for a restart.`,
 				return err
 			}
 		}
-		ctx, preempted := preemptible(c.Context())
-		if worker {
-			ctx = whileOpen(ctx, c.InOrStdin())
-		}
-		var usual workers
-		if n != 1 {
-			if usual, err = usualWorkers(s, dir); err != nil {
-				return err
-			}
-		}
-		if n == 0 {
+		usual := func() (workers, error) {
 			states, err := statesOf(s, dir, share)
 			if err != nil {
-				return err
+				return workers{}, err
 			}
-			n = max(1, min(states[runs.Waiting]+states[runs.Interrupted], usual.n))
+			of, err := usualWorkers(s, dir)
+			of.n = max(1, min(states[runs.Waiting]+states[runs.Interrupted], of.n))
+			return of, err
 		}
 		w := c.ErrOrStderr()
 		train := func(ctx context.Context) error {
@@ -353,24 +344,55 @@ and exit code 75, which asks for a restart.`,
 			})
 			return err
 		}
-		if n > 1 {
-			command := append([]string{"sweep", "run", dir}, givenBackend(c)...)
-			if share.Count > 0 {
-				command = append(command, "--shard", share.String())
-			}
-			err = workers{n, usual.onGPU}.run(ctx, c, command, train, "helmholtz sweep status "+shell.Argument(dir)+" shows which")
-		} else {
-			err = train(ctx)
+		command := []string{"sweep", "run", dir}
+		if share.Count > 0 {
+			command = append(command, "--shard", share.String())
 		}
-		if worker && !preempted() { // the program that started this one says how to resume
+		if err := several.run(c, usual, command, train, "helmholtz sweep status "+shell.Argument(dir)+" shows which"); err != nil || several.worker {
 			return err
-		}
-		if err != nil || worker {
-			return resumable(err, preempted())
 		}
 		return sayWhatIsLeft(c, s, dir, share)
 	}
 	return c
+}
+
+// workerFlags are the flags of a command that trains runs, in several programs if there are enough of them.
+type workerFlags struct {
+	n      int
+	worker bool // whether another program started this one, and prints the result
+}
+
+func newWorkerFlags(f *pflag.FlagSet) *workerFlags {
+	w := &workerFlags{}
+	optionalFlag(f, &w.n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
+	f.BoolVar(&w.worker, workerFlag, false, "leave the result to the program that started this one")
+	_ = f.MarkHidden(workerFlag) // the flag exists
+	return w
+}
+
+// run calls train, with a context that a scheduler's signal cancels, or runs command in several programs, which do.
+func (w *workerFlags) run(c *cobra.Command, usual func() (workers, error), command []string, train func(context.Context) error, remedy string) (err error) {
+	ctx, ended := preemptible(c.Context())
+	if w.worker {
+		ctx = whileOpen(ctx, c.InOrStdin())
+	}
+	of := workers{n: w.n}
+	if w.n != 1 {
+		of, err = usual()
+		of.n = cmp.Or(w.n, of.n)
+	}
+	switch {
+	case err != nil:
+	case of.n > 1:
+		err = of.run(ctx, c, append(command, givenBackend(c)...), train, remedy)
+	default:
+		err = train(ctx)
+	}
+	preempted := ended()
+	if w.worker && !preempted { // the program that started this one says how to resume
+		return err
+	}
+	return resumable(err, preempted)
 }
 
 // whileOpen returns a context that is cancelled when r ends. If r is a pipe from a program, it ends

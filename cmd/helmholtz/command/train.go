@@ -145,7 +145,10 @@ func newTrainOf(use, family string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return x.train(c, e, seeds, orUsual(out, e, method()))
+		if out == "" {
+			out = filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method())
+		}
+		return x.train(c, e, seeds, out)
 	}
 	return c
 }
@@ -177,15 +180,6 @@ func (x *draftFlags) train(c *cobra.Command, e runs.Experiment, seeds int, out s
 		}
 	}
 	return train(c, last.Experiment, seeds, last.Dir)
-}
-
-// orUsual returns the directory that --out names or, if it is empty, the default directory for the
-// data and the method.
-func orUsual(out string, e runs.Experiment, method string) string {
-	if out != "" {
-		return out
-	}
-	return filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method)
 }
 
 // addFamilies adds a command for each family below train or bench train, which itself is for defaultFamily. Its flag

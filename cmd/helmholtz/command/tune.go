@@ -18,9 +18,9 @@ import (
 )
 
 func newTune() *cobra.Command {
-	var budget, n int
+	var budget int
 	var out, figure string
-	var retry, worker bool
+	var retry bool
 	c := &cobra.Command{
 		Use:   "tune FILE",
 		Short: "Search for better settings within a budget of epochs",
@@ -46,10 +46,8 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
 	fileFlag(c.Flags(), &figure, "figure", "", "`file` to draw the validation objective of all candidates into: PNG, SVG or PDF, by its extension", formats...)
-	optionalFlag(c.Flags(), &n, "workers", 0, 1, "train `N` runs in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
+	several := newWorkerFlags(c.Flags())
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
-	c.Flags().BoolVar(&worker, workerFlag, false, "leave the report to the program that started this one")
-	_ = c.Flags().MarkHidden(workerFlag) // the flag exists
 	tables := newTableFlags(c, "candidates", "text")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
@@ -65,10 +63,6 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 		if err == nil {
 			err = tuning.Check()
 		}
-		var usual workers
-		if err == nil {
-			usual, err = usualWorkers(tuning.Sweep, out)
-		}
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
@@ -77,34 +71,23 @@ share its runs: on Slurm, start the command with --workers 1 in each task of an 
 				return err
 			}
 		}
-		ctx, preempted := preemptible(c.Context())
-		if worker {
-			ctx = whileOpen(ctx, c.InOrStdin())
-		}
 		stop := func() {}
-		if !worker {
+		if !several.worker {
 			stop = watchTuning(c.ErrOrStderr(), tuning, out)
 		}
-		if n == 0 {
-			n = usual.n
-		}
-		train := func(ctx context.Context) (runs.TuneReport, error) {
-			return tuning.Train(ctx, out, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} })
-		}
-		if n > 1 {
-			command := append([]string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, givenBackend(c)...)
-			err = workers{n, usual.onGPU}.run(ctx, c, command, func(ctx context.Context) error { _, err := train(ctx); return err }, "repeat the command to resume")
-		}
-		var report runs.TuneReport
-		if err == nil {
-			report, err = train(ctx)
-		}
-		stop()
-		if worker && !preempted() { // the program that started this one says how to resume
+		train := func(ctx context.Context) error {
+			_, err := tuning.Train(ctx, out, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} })
 			return err
 		}
-		if err != nil || worker {
-			return resumable(err, preempted())
+		err = several.run(c, func() (workers, error) { return usualWorkers(tuning.Sweep, out) },
+			[]string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, train, "repeat the command to resume")
+		stop()
+		if err != nil || several.worker {
+			return err
+		}
+		report, err := tuning.Report(out)
+		if err != nil {
+			return err
 		}
 		for _, candidate := range report.Candidates {
 			if candidate.Failure != nil {
