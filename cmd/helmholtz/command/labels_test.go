@@ -92,7 +92,7 @@ func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	for says, args := range map[string][]string{
 		"whose rows have no labels":                                           onPatterns("--algorithm", "pcd", "--classes", "2"),
 		"of a machine without labels":                                         onPatterns("--algorithm", "pcd", "--discriminative", "1"),
-		"unknown flag: --label-layer (a flag of helmholtz train hm): omit it": append(labeled, "--label-layer", "top"),
+		"unknown flag: --label-layer (a flag of helmholtz train hm): omit it, or choose such a family": append(labeled, "--label-layer", "top"),
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), append(args, "--out", filepath.Join(here, "none"))...); code != exitUsage || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)

@@ -51,7 +51,7 @@ func offered(c *cobra.Command, flag string) string {
 	if have == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (a flag of %s %s): omit it", c.CommandPath(), strings.Join(have, ", "))
+	return fmt.Sprintf(" (a flag of %s %s): omit it, or choose such a family", c.CommandPath(), strings.Join(have, ", "))
 }
 
 // refuseMissing refuses a command that lacks required flags, and explains each of them.
