@@ -26,7 +26,7 @@ var forwarded = map[string]bool{
 func (m *message) spare() any {
 	switch m.Header.Type {
 	case "is_complete_request":
-		return map[string]string{"status": "unknown"}
+		return completeness(m.text("code"))
 	case "history_request":
 		return map[string]any{"status": "ok", "history": []any{}}
 	case "comm_info_request":
@@ -182,11 +182,12 @@ func (m *message) check() error {
 		return fmt.Errorf("content: %w", err)
 	}
 	fields, ok := map[string][]field{
-		"execute_request":  {{"code", "", nil}, {"silent", false, false}, {"store_history", true, true}, {"allow_stdin", true, false}},
-		"complete_request": {{"code", "", nil}, {"cursor_pos", 0., nil}},
-		"inspect_request":  {{"code", "", nil}, {"cursor_pos", 0., nil}, {"detail_level", 0., 0}},
-		"shutdown_request": {{"restart", false, false}},
-		"input_reply":      {{"value", "", nil}},
+		"execute_request":     {{"code", "", nil}, {"silent", false, false}, {"store_history", true, true}, {"allow_stdin", true, false}},
+		"complete_request":    {{"code", "", nil}, {"cursor_pos", 0., nil}},
+		"inspect_request":     {{"code", "", nil}, {"cursor_pos", 0., nil}, {"detail_level", 0., 0}},
+		"shutdown_request":    {{"restart", false, false}},
+		"input_reply":         {{"value", "", nil}},
+		"is_complete_request": {{"code", "", ""}},
 	}[m.Header.Type]
 	if !ok {
 		return nil

@@ -746,7 +746,7 @@ func TestAllRequestsAreAnswered(t *testing.T) {
 		content any
 		want    string
 	}{
-		{"is_complete_request", code("x"), `"unknown"`},
+		{"is_complete_request", code("func f() {"), `"incomplete"`},
 		{"history_request", struct{}{}, `"history":[]`},
 		{"comm_info_request", struct{}{}, `"comms":{}`},
 		{"debug_request", struct{}{}, `"error"`},
