@@ -59,6 +59,8 @@ type backend interface {
 	Model(name string) ([]byte, error)
 	KeepData(name string, set *dataset.Set) error
 	Data(name string) (*dataset.Set, error)
+	// Fail makes the running cell fail, if there is one.
+	Fail(err error)
 }
 
 // Open returns the session of the kernel, or the session of this program if there is no kernel.
@@ -82,12 +84,16 @@ var inProcess = sync.OnceValue(func() backend {
 // stopped, Start first waits until it has stopped. The experiment trains after the runs queued
 // before it, in the directory runs/NAME. A run with the same name and experiment resumes where it
 // stopped, or stays as it is if it is finished. Data made by FromRows must first be kept with
-// KeepData. If Start fails, the Run remembers the error.
+// KeepData. If Start fails, the Run remembers the error, and in the kernel the cell fails at its end.
 func (s *Session) Start(name string, e runs.Experiment) *Run {
-	if e == nil {
-		return &Run{s.backend, name, fmt.Errorf("the run %s: the experiment is nil: make one, such as hm.RWS().Experiment(machine, set)", name)}
+	err := fmt.Errorf("the run %s: the experiment is nil: make one, such as hm.RWS().Experiment(machine, set)", name)
+	if e != nil {
+		err = s.backend.Start(name, e)
 	}
-	return &Run{s.backend, name, s.backend.Start(name, e)}
+	if err != nil {
+		s.backend.Fail(err)
+	}
+	return &Run{s.backend, name, err}
 }
 
 // Run returns the run of this name, started in this session or in an earlier one. If there is none, Err and all
@@ -138,6 +144,8 @@ func (s *Session) Data(name string) (*dataset.Set, error) { return s.backend.Dat
 
 // local is a session in this process.
 type local struct{ *session.Session }
+
+func (local) Fail(error) {}
 
 func (l local) Runs() ([]session.Info, error) { return l.Session.Runs(), nil }
 

@@ -116,6 +116,10 @@ func (r *remote) Resume(run string) error { return r.act(run, "resume") }
 func (r *remote) Save(run string) error   { return r.act(run, "save") }
 func (r *remote) Show(run string) error   { return r.act(run, "show") }
 
+func (r *remote) Fail(err error) {
+	_, _ = r.request(context.Background(), http.MethodPost, "/failure", []byte(err.Error())) // a kernel that is gone answers no cell
+}
+
 // put keeps a model or a data set under a name. kind is "models" or "data".
 func (r *remote) put(kind, name string, body []byte) error {
 	if len(body) > session.Largest {

@@ -40,10 +40,11 @@ func (r *Run) Status() (Status, error) {
 }
 
 // Show displays the progress, the curves and the samples of the run below the running cell, and keeps them up to
-// date after the cell has ended. It prints errors to standard error.
+// date after the cell has ended. It prints errors to standard error; in the kernel the cell then fails at its end.
 func (r *Run) Show() {
 	if err := r.do(r.backend.Show); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		r.backend.Fail(err)
 	}
 }
 

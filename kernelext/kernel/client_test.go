@@ -43,11 +43,11 @@ func TestAProgramIsTheSameInAndOutsideTheKernel(t *testing.T) {
 		t.Setenv(session.Environment, dir)
 		s := session.New("kernel", nil)
 		defer s.Close()
-		var shown []string
+		var shown, failed []string
 		server, err := serve(dir, s, func(run string) error {
 			shown = append(shown, run)
 			return nil
-		})
+		}, func(reason string) { failed = append(failed, reason) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,6 +55,22 @@ func TestAProgramIsTheSameInAndOutsideTheKernel(t *testing.T) {
 		notebook(t)
 		if !slices.Equal(shown, []string{"short"}) {
 			t.Errorf("shown were %v", shown)
+		}
+		// A refused run, and a run that cannot be shown, fail their cell, also if the cell ignores the error.
+		for _, refused := range []struct {
+			start  func() *kernelext.Run
+			reason string
+		}{
+			{func() *kernelext.Run { return kernelext.Open().Start("short", experiment(t, 4)) }, "another experiment"},
+			{func() *kernelext.Run { return kernelext.Open().Start("a/b", experiment(t, 1)) }, "use up to 100 letters"},
+			{func() *kernelext.Run { return kernelext.Open().Start("none", nil) }, "the experiment is nil"},
+			{func() *kernelext.Run { return kernelext.Open().Run("none") }, `no run "none"`},
+		} {
+			failed = nil
+			refused.start().Show()
+			if len(failed) == 0 || !strings.Contains(failed[0], refused.reason) {
+				t.Errorf("the cell fails with %q, want %q", failed, refused.reason)
+			}
 		}
 	})
 	t.Run("outside", func(t *testing.T) {
@@ -199,14 +215,16 @@ func TestMagics(t *testing.T) {
 	defer s.Close()
 	var shown []string
 	var page string
-	m := magics{s, func(run string) error {
+	m := magics{session: s, show: func(run string) error {
 		shown = append(shown, run)
 		return nil
-	}, func(_, text string) { page = text }}
+	}, display: func(_, text string) { page = text }}
 	run := func(line string) (string, string) {
-		var out, err strings.Builder
-		m.Run(line, &out, &err)
-		return out.String(), err.String()
+		var out strings.Builder
+		if err := m.Run(t.Context(), line, &out); err != nil {
+			return out.String(), err.Error()
+		}
+		return out.String(), ""
 	}
 	if out, _ := run("docs"); !strings.Contains(out, "%hm docs train") {
 		t.Errorf("the list of guides: %q", out)
@@ -266,6 +284,8 @@ func TestMagics(t *testing.T) {
 		{"show a", "", ""},
 		{"stop a", "", "finished"},
 		{"resume a", "", "finished"},
+		{"wait a", "a is finished, epoch 2 of 2", ""},
+		{"wait none", "", `no run "none"`},
 		{"stop none", "", `no run "none"`},
 		{"stop", "", "write %hm stop RUN"},
 		{"save kept", "", "write %hm save MODEL PATH"},
@@ -314,12 +334,25 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs sweep show stop pause resume models save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
+		"": "runs sweep show stop pause resume wait models save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
 		"drop ":      "kept",
 		"save kept ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {
 			t.Errorf("%q is completed by %q, not %q", line, got, want)
+		}
+	}
+	for state, end := range map[runs.State]func(string) error{"finished": func(string) error { return nil }, session.Stopped: s.Stop} {
+		name := "waited-" + string(state)
+		if err := s.Start(name, experiment(t, map[runs.State]int{"finished": 2, session.Stopped: 1_000_000}[state])); err != nil {
+			t.Fatal(err)
+		}
+		if err := end(name); err != nil {
+			t.Fatal(err)
+		}
+		out, err := run("wait " + name)
+		if failed := state != "finished"; failed != strings.Contains(err, "%hm resume "+name) || failed == strings.Contains(out, "is finished") {
+			t.Errorf("waiting for a run that is %s: %q, %q", state, out, err)
 		}
 	}
 	if got := m.Inspect("pause"); !strings.Contains(got, "%hm pause RUN") || strings.Contains(got, "%hm stop") {

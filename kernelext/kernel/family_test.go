@@ -3,6 +3,7 @@
 package kernel
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -27,12 +28,10 @@ func TestModelsOfAnotherFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, errs strings.Builder
+	var out strings.Builder
 	m := magics{session: s}
-	m.Run("models", &out, &errs)
-	m.Run("save means means.safetensors", &out, &errs)
-	if errs.Len() > 0 || !strings.Contains(out.String(), "means  of the run, after 1 epochs") {
-		t.Errorf("the magics say %q and %q", &out, &errs)
+	if err := errors.Join(m.Run(t.Context(), "models", &out), m.Run(t.Context(), "save means means.safetensors", &out)); err != nil || !strings.Contains(out.String(), "means  of the run, after 1 epochs") {
+		t.Errorf("the magics say %q, %v", &out, err)
 	}
 	file, err := os.Open("means.safetensors")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"log"
 	"path/filepath"
 	"sync"
 	"time"
@@ -36,7 +37,7 @@ func newLive(folder string) *live {
 	l := &live{folder: folder, ready: make(chan struct{}), followed: map[string]bool{}}
 	l.board = newBoard(func(id, html string, update bool) {
 		<-l.ready
-		l.kernel.Display(id, map[string]string{"text/html": html, "text/plain": "a run; its display is HTML"}, update)
+		l.kernel.Display(id, map[string]string{"text/html": html}, update)
 	})
 	return l
 }
@@ -50,7 +51,24 @@ func (l *live) connect(k *proxy.Kernel) {
 // display displays a text of a MIME type once.
 func (l *live) display(kind, text string) {
 	<-l.ready
-	l.kernel.Display(rand.Text(), map[string]string{kind: text, "text/plain": "its display is " + kind}, false)
+	l.kernel.Display(rand.Text(), map[string]string{kind: text}, false)
+}
+
+// fail makes the running cell fail.
+func (l *live) fail(reason string) {
+	<-l.ready
+	l.kernel.Fail(reason)
+}
+
+// left tells about the runs that a kernel leaves unfinished when it ends, in its log and in the notebook.
+func (l *live) left(unfinished []session.Info) {
+	<-l.ready
+	for _, i := range unfinished {
+		text := fmt.Sprintf("the kernel ends, and the run %s with it, after epoch %d of %d: %%hm resume %s in the next kernel continues it, and so does helmholtz train --resume %s",
+			i.Name, i.Epoch, i.Epochs, i.Name, i.Dir)
+		log.Print("helmholtz kernel: ", text)
+		l.kernel.Warn(text)
+	}
 }
 
 // show adds a display of a run. Training keeps the display up to date. If the run is not training,

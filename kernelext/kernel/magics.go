@@ -5,6 +5,7 @@ package kernel
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,7 @@ type magics struct {
 	session *session.Session
 	show    func(run string) error
 	display func(kind, text string) // displays a text of a MIME type below the cell
+	ctx     context.Context         // of the line that is running
 }
 
 // command is one of the %hm lines.
@@ -46,6 +48,7 @@ func commands() []command {
 		{"stop", "RUN", "stop a run within a step, with a checkpoint", onRun(func(m magics, run string) error { return m.session.Stop(run) }), magics.runNames},
 		{"pause", "RUN", "pause a run, with a checkpoint; the next one in the queue trains", onRun(func(m magics, run string) error { return m.session.Pause(run) }), magics.runNames},
 		{"resume", "RUN", "resume a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
+		{"wait", "RUN", "wait until a run has finished; the cell fails if the run does", onRun(magics.wait), magics.runNames},
 		{"models", "", "list the kept models and the runs that have one", magics.models, nil},
 		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
 		{"data", "", "list the kept data sets", magics.data, nil},
@@ -57,15 +60,14 @@ func commands() []command {
 }
 
 // Run runs a line of a cell.
-func (m magics) Run(line string, stdout, stderr io.Writer) {
+func (m magics) Run(ctx context.Context, line string, stdout io.Writer) error {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		fields = []string{"help"}
 	}
 	c, ok := find(fields[0])
 	if !ok {
-		fmt.Fprintf(stderr, "%%hm %s is unknown; %%hm help lists the lines\n", fields[0])
-		return
+		return fmt.Errorf("%%hm %s is unknown; %%hm help lists the lines", fields[0])
 	}
 	arguments, n := fields[1:], len(strings.Fields(c.arguments))
 	fixed := !strings.HasPrefix(c.arguments, "[")
@@ -73,16 +75,18 @@ func (m magics) Run(line string, stdout, stderr io.Writer) {
 		arguments = append(arguments[:n-1], unquoted(strings.Join(arguments[n-1:], " ")))
 	}
 	if fixed && len(arguments) != n {
-		fmt.Fprintf(stderr, "%%hm %s: write %%hm %s\n", c.name, strings.TrimSpace(c.name+" "+c.arguments))
-		return
+		return fmt.Errorf("%%hm %s: write %%hm %s", c.name, strings.TrimSpace(c.name+" "+c.arguments))
 	}
 	var out strings.Builder
-	if err := c.guarded(m, arguments, &out); err != nil {
-		fmt.Fprintf(stderr, "%%hm %s: %v\n", c.name, err)
-	}
+	m.ctx = ctx
+	err := c.guarded(m, arguments, &out)
 	if out.Len() > 0 {
 		fmt.Fprint(stdout, out.String())
 	}
+	if err != nil {
+		return fmt.Errorf("%%hm %s: %w", c.name, err)
+	}
+	return nil
 }
 
 // unquoted removes a pair of quotes around a word.
@@ -194,6 +198,16 @@ func onRun(do func(m magics, run string) error) func(magics, []string, io.Writer
 		}
 		return err
 	}
+}
+
+func (m magics) wait(run string) error {
+	if err := m.session.Wait(m.ctx, run); err != nil {
+		return err
+	}
+	if i, err := m.session.Info(run); err != nil || i.State != session.Finished {
+		return cmp.Or(err, fmt.Errorf("the run %s is %s, epoch %d of %d: %%hm resume %s continues it", run, i.Does(), i.Epoch, i.Epochs, run))
+	}
+	return nil
 }
 
 func (m magics) runs(arguments []string, w io.Writer) error {

@@ -35,12 +35,12 @@ func FuzzRequests(f *testing.F) {
 	f.Add("PUT", "/data/a", "helmholtz data set 1\n{}\n")
 	f.Add("DELETE", "/data/a", "")
 	s := session.New(f.TempDir(), nil)
-	f.Cleanup(s.Close)
+	f.Cleanup(func() { s.Close() })
 	h := handler("token", s, func(run string) error {
 		_, err := s.Info(run)
 		return err
-	})
-	m := magics{s, func(string) error { return nil }, func(string, string) {}}
+	}, func(string) {})
+	m := magics{session: s, show: func(string) error { return nil }, display: func(string, string) {}}
 	f.Fuzz(func(t *testing.T, method, path, body string) {
 		if method == "PUT" && strings.HasPrefix(path, "/runs/") && strings.Contains(body, "[machine]") {
 			return
@@ -67,7 +67,7 @@ func FuzzRequests(f *testing.F) {
 			}
 		}
 		if words := strings.Fields(body); len(words) == 0 || words[0] != "save" { // which writes to any path
-			m.Run(body, w, w)
+			_ = m.Run(t.Context(), body, w)
 		}
 		m.Complete(body)
 		m.Inspect(body)

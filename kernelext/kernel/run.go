@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Tools are the absolute paths of the programs that a kernel needs.
@@ -69,7 +71,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	s.OnEnd(func(run string) { live.ended(s, run) })
 	defer s.Close()
 	show := func(run string) error { return live.show(s, run) }
-	server, err := serve(dir, s, show)
+	server, err := serve(dir, s, show, live.fail)
 	if err != nil {
 		return err
 	}
@@ -80,8 +82,9 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		GoNB:           append(append([]string{tools.GoNB, "-go_work=" + tools.Module}, quiet...), options...),
 		Environment:    append(environment(tools), "TMPDIR="+temporary, session.Environment+"="+dir),
 		Directory:      dir,
-		Magics:         magics{s, show, live.display},
-		Stop:           s.Close,
+		Magics:         magics{session: s, show: show, display: live.display},
+		Introduction:   introduction(),
+		Stop:           sync.OnceFunc(func() { live.left(s.Close()) }),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot start the kernel: %w", err)
@@ -89,6 +92,20 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	live.connect(k)
 	go func() { _ = warm(ctx, tools, temporary) }() // if it fails, completions take longer
 	return k.Wait(ctx)
+}
+
+// introduction returns what the kernel says about itself.
+func introduction() map[string]any {
+	const site = "https://" + module
+	version := strings.Fields(runs.Version())[0]
+	return map[string]any{
+		"implementation": Name, "implementation_version": version,
+		"banner": fmt.Sprintf("%s %s: GoNB with a session in which runs keep training. %%hm help lists its lines, and %%hm docs its guides.", displayName, version),
+		"help_links": []map[string]string{
+			{"text": "Helmholtz: the kernel", "url": site + "/blob/main/docs/jupyter.md"}, {"text": "Helmholtz: all guides", "url": site + "/tree/main/docs"},
+			{"text": "GoNB", "url": "https://github.com/janpfeifer/gonb"}, {"text": "Go", "url": "https://go.dev/doc"},
+		},
+	}
 }
 
 // endWithParent calls end when the parent of this process has ended, if the parent is Jupyter, which

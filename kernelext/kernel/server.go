@@ -30,8 +30,9 @@ const (
 )
 
 // serve answers the requests of the user's cells on a socket in a directory that only the user can
-// access. In the same directory it writes the token that cells have to present.
-func serve(dir string, s *session.Session, show func(run string) error) (io.Closer, error) {
+// access. In the same directory it writes the token that cells have to present. fail makes the running
+// cell fail.
+func serve(dir string, s *session.Session, show func(run string) error, fail func(reason string)) (io.Closer, error) {
 	token := rand.Text()
 	if err := os.WriteFile(filepath.Join(dir, session.TokenFile), []byte(token), 0o600); err != nil {
 		return nil, err
@@ -45,14 +46,14 @@ func serve(dir string, s *session.Session, show func(run string) error) (io.Clos
 		return nil, errors.Join(err, l.Close())
 	}
 	server := &http.Server{
-		Handler: handler(token, s, show), ReadHeaderTimeout: headerTime, MaxHeaderBytes: largestHeader,
+		Handler: handler(token, s, show, fail), ReadHeaderTimeout: headerTime, MaxHeaderBytes: largestHeader,
 		ErrorLog: log.New(io.Discard, "", 0), // cells come and go
 	}
 	go func() { _ = server.Serve(ownUser{l}) }()
 	return server, nil
 }
 
-func handler(token string, s *session.Session, show func(run string) error) http.Handler {
+func handler(token string, s *session.Session, show func(run string) error, fail func(reason string)) http.Handler {
 	mux := http.NewServeMux()
 	// handle registers a handler for requests with a limit on the bytes of their body.
 	handle := func(pattern string, most int64, do func(name string, r *http.Request) (any, error)) {
@@ -84,6 +85,13 @@ func handler(token string, s *session.Session, show func(run string) error) http
 	} {
 		handle("POST /runs/{name}/"+action, 0, func(name string, _ *http.Request) (any, error) { return nil, do(name) })
 	}
+	handle("POST /failure", largestHeader, func(_ string, r *http.Request) (any, error) {
+		reason, err := io.ReadAll(r.Body)
+		if err == nil {
+			fail(string(reason))
+		}
+		return nil, err
+	})
 	handle("GET /models", 0, func(string, *http.Request) (any, error) { return s.Models(), nil })
 	handle("PUT /models/{name}", session.Largest, func(name string, r *http.Request) (any, error) {
 		model, err := io.ReadAll(r.Body)

@@ -21,7 +21,7 @@ import (
 func TestRequestsNeedTheToken(t *testing.T) {
 	s := session.New(t.TempDir(), nil)
 	defer s.Close()
-	h := handler("right", s, nil)
+	h := handler("right", s, nil, nil)
 	for token, want := range map[string]int{"": 401, "Bearer ": 401, "Bearer wrong": 401, "right": 401, "Bearer right": 200, "Bearer rightx": 401} {
 		r := httptest.NewRequest("GET", "/runs", nil)
 		r.Header.Set("Authorization", token)
@@ -36,7 +36,7 @@ func TestRequestsNeedTheToken(t *testing.T) {
 func TestRequestsAreLimited(t *testing.T) {
 	s := session.New(t.TempDir(), nil)
 	defer s.Close()
-	h := handler("right", s, nil)
+	h := handler("right", s, nil, nil)
 	rows, err := dataset.FromRows("own", dataset.Shape{Height: 1, Width: 1}, [][]float64{{0}, {1}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 	defer os.RemoveAll(dir)
 	s := session.New(t.TempDir(), nil)
 	defer s.Close()
-	server, err := serve(dir, s, nil)
+	server, err := serve(dir, s, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

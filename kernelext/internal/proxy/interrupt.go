@@ -4,7 +4,6 @@ package proxy
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"syscall"
 	"time"
@@ -45,8 +44,8 @@ func (k *Kernel) interrupt() {
 	k.order.Unlock()
 	k.mu.Lock()
 	givenUp := k.givenUp
-	k.interrupted = cell
 	if c := k.cells[cell]; c != nil {
+		c.interrupted = true
 		c.end(errInterrupted)
 	}
 	k.mu.Unlock()
@@ -77,39 +76,14 @@ func (k *Kernel) interrupt() {
 	}
 }
 
-// saysInterrupted replaces the exit status in GoNB's message about the end of a cell if the cell
-// was interrupted, or its success if its magics were, and reports whether it did.
-func (k *Kernel) saysInterrupted(m *message, cell string) bool {
-	k.mu.Lock()
-	magics := k.cells[cell].interrupted()
-	k.mu.Unlock()
-	var end map[string]json.RawMessage
-	if !k.wasInterrupted(cell) || m.Header.Type != "error" && m.Header.Type != "execute_reply" ||
-		json.Unmarshal(m.content, &end) != nil || end["evalue"] == nil && !magics {
-		return false
-	}
-	what := errInterrupted.Error()
-	end["status"] = encode("error")
-	end["ename"], end["evalue"], end["traceback"] = encode("Interrupted"), encode(what), encode([]string{what})
-	m.content = encode(end)
-	return true
-}
-
 // repeatsEnd reports whether a message is GoNB's additional output about the end of an interrupted
 // program.
-func (k *Kernel) repeatsEnd(m *message, cell string) bool {
+func (k *Kernel) repeatsEnd(m *message, c *cell) bool {
 	var written struct{ Name, Text string }
-	return m.Header.Type == "stream" && k.wasInterrupted(cell) && json.Unmarshal(m.content, &written) == nil &&
-		written.Name == "stderr" && exitStatus.MatchString(written.Text)
-}
-
-// exitStatus matches Go's text for the end of a program that failed.
-var exitStatus = regexp.MustCompile(`^(exit status \d+|signal: [a-z ]+)\n$`)
-
-func (k *Kernel) wasInterrupted(cell string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return cell != "" && cell == k.interrupted
+	return c.interrupted && m.Header.Type == "stream" && json.Unmarshal(m.content, &written) == nil &&
+		written.Name == "stderr" && exitStatus.MatchString(written.Text)
 }
 
 func kill(all []process, by syscall.Signal) {

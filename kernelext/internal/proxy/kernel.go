@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -27,6 +28,8 @@ type Options struct {
 	// Directory contains the sockets to GoNB. Guard removes it if the kernel does not.
 	Directory string
 	Magics    Magics
+	// Introduction replaces fields of GoNB's answer to the question who the kernel is.
+	Introduction map[string]any
 	// Stop is called, possibly more than once, when the kernel shuts down. It returns when
 	// everything that it stops has stopped.
 	Stop func()
@@ -40,6 +43,7 @@ type Kernel struct {
 	key        key
 	seen       history
 	gate       *gate
+	builds     *regexp.Regexp // matches paths of GoNB's builds
 
 	// Sockets that front ends connect to.
 	shell, control, stdin, iopub, heartbeat *endpoint
@@ -57,9 +61,8 @@ type Kernel struct {
 	ends                 bool                // set once the kernel is asked to shut down
 	parent               []byte              // header of the running cell, or of the last one
 	requests             map[string]*request // requests that GoNB has not answered, by id
-	interrupted          string              // id of the last interrupted cell's request
 	givenUp              string              // id of the request that GoNB still works on after it was given up
-	cells                map[string]*cell    // cells with magics that have not been answered
+	cells                map[string]*cell    // cells whose output has not ended
 	count                int                 // execution count of the last answered cell, or 0
 }
 
@@ -69,7 +72,7 @@ func Start(o Options) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kernel{options: o, connection: c, key: key(c.Key), gate: newGate(), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
+	k := &Kernel{options: o, connection: c, key: key(c.Key), gate: newGate(), builds: buildPaths(o.Directory), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
 	k.forget()
 	adoptOrphans()
 	k.gonb.Lock() // early front ends wait
@@ -203,14 +206,14 @@ func (k *Kernel) renew() error {
 	k.child.disconnect()
 	const lost = "GoNB ended and was restarted: the declarations of earlier cells are gone, so run them again; runs and the session's models and data are not affected"
 	k.mu.Lock()
-	requests, parent := k.requests, k.parent
+	requests := k.requests
 	k.forget()
 	k.mu.Unlock()
 	k.turns, k.ahead = nil, nil
 	for _, r := range requests {
 		k.respond(*r, failure(lost))
 	}
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": lost + "\n"})
+	k.Warn(lost)
 	return k.startGoNB()
 }
 
@@ -244,34 +247,38 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 		if parent.Session == ourIdentity {
 			continue
 		}
+		identity := string(m.identities[0])
+		m.identities = m.identities[1:]
+		m.date()
 		if !strings.HasSuffix(m.Header.Type, "_reply") {
-			to.reply(string(m.identities[0]), frames[1:])
+			to.reply(identity, k.key.frames(m))
 			continue
 		}
 		k.mu.Lock()
-		c := k.cells[parent.ID]
+		r := k.requests[parent.ID]
 		k.mu.Unlock()
-		if c == nil {
-			k.passReply(g, m, parent.ID, frames)
+		if r == nil || r.cell == nil {
+			k.passReply(g, m, parent.ID, nil)
 			continue
 		}
 		g.passing.Go(func() {
-			c.wait(g)
-			k.passReply(g, m, parent.ID, frames)
+			select {
+			case <-r.cell.done:
+			case <-g.ended:
+			}
+			k.passReply(g, m, parent.ID, r.cell)
 		})
 	}
 }
 
-// passReply passes the reply to a request to the front end that sent the request. frames are the
-// message m.
-func (k *Kernel) passReply(g *child, m *message, id string, frames [][]byte) {
-	if k.saysInterrupted(m, id) || m.nameLanguage() || m.hideFailure() {
-		frames = append(frames[:1:1], k.key.frames(m)[1:]...)
-	}
+// passReply passes the reply to a request to the front end that sent the request. c is the cell of the
+// request, all of whose output has been passed on, or nil.
+func (k *Kernel) passReply(g *child, m *message, id string, c *cell) {
+	m.introduce(k.options.Introduction)
+	m.hideFailure()
 	k.mu.Lock()
 	r := k.requests[id]
 	delete(k.requests, id)
-	delete(k.cells, id)
 	reply := struct {
 		Status string
 		Count  int `json:"execution_count"`
@@ -280,10 +287,17 @@ func (k *Kernel) passReply(g *child, m *message, id string, frames [][]byte) {
 		_ = json.Unmarshal(m.content, &reply)
 		k.count = reply.Count
 	}
+	if c != nil {
+		m.metadata = encode(map[string]string{"started": c.started})
+	}
+	if c != nil && c.failure != nil {
+		c.failure["execution_count"] = reply.Count
+		m.content, reply.Status = encode(c.failure), "error"
+	}
 	k.mu.Unlock()
 	pass := func() {
 		if r != nil { // otherwise the request was given up
-			r.from.reply(r.identity, frames[1:])
+			r.from.reply(r.identity, k.key.frames(m))
 		}
 	}
 	if m.Header.Type == "execute_reply" {
@@ -312,6 +326,7 @@ func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 			continue
 		}
 		m.identities = m.identities[1:]
+		m.date()
 		k.publish(m)
 	}
 }
@@ -322,10 +337,7 @@ func (k *Kernel) unheard(g *child, err error) {
 	if !errors.Is(err, errLarge) {
 		return
 	}
-	k.mu.Lock()
-	parent := k.parent
-	k.mu.Unlock()
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at a time\n", largestOutput)})
+	k.Warn(fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at a time", largestOutput))
 	g.kill()
 }
 
@@ -349,12 +361,23 @@ func (k *Kernel) publish(m *message) {
 		k.tell(m)
 		return
 	}
-	if k.repeatsEnd(m, parent.ID) {
+	k.mu.Lock()
+	c := k.cells[parent.ID]
+	k.mu.Unlock()
+	if c == nil {
+		k.tell(m)
 		return
 	}
-	k.saysInterrupted(m, parent.ID)
+	if k.repeatsEnd(m, c) {
+		return
+	}
+	k.explain(c, m)
 	m.sizeImage()
-	k.begin(parent.ID, status.State, m)
+	if status.State == "idle" {
+		k.finish(c, parent.ID, m)
+		return
+	}
+	k.begin(c, status.State, m)
 }
 
 // say publishes a message of this kernel as a message of the cell with the header parent.
@@ -369,6 +392,14 @@ func (k *Kernel) tell(m *message) {
 	k.iopub.broadcast(k.key.frames(m), output)
 }
 
+// Warn prints a line on the standard error of the running cell or of the last one.
+func (k *Kernel) Warn(text string) {
+	k.mu.Lock()
+	parent := k.parent
+	k.mu.Unlock()
+	k.say("stream", parent, map[string]string{"name": "stderr", "text": text + "\n"})
+}
+
 // Display shows data, a value for each MIME type, as output of the running cell or of the last one.
 // With update it replaces the display with the same id.
 func (k *Kernel) Display(id string, data map[string]string, update bool) {
@@ -380,6 +411,6 @@ func (k *Kernel) Display(id string, data map[string]string, update bool) {
 	parent := k.parent
 	k.mu.Unlock()
 	k.say(kind, parent, map[string]any{
-		"data": data, "metadata": struct{}{}, "transient": map[string]string{"display_id": id},
+		"data": withText(data), "metadata": struct{}{}, "transient": map[string]string{"display_id": id},
 	})
 }

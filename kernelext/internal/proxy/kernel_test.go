@@ -40,17 +40,21 @@ type started struct {
 	ended chan error
 }
 
-// printer has a magic that prints its line, and the magic wait, which first waits for a value of
-// released.
+// printer has a magic that prints its line, the magic wait, which first waits for a value of
+// released, and the magic fail.
 type printer struct{}
 
 var released = make(chan struct{})
 
-func (printer) Run(line string, stdout, _ io.Writer) {
-	if line == "wait" {
+func (printer) Run(_ context.Context, line string, stdout io.Writer) error {
+	switch line {
+	case "wait":
 		<-released
+	case "fail":
+		return errors.New("%hm fail: it failed")
 	}
 	fmt.Fprintf(stdout, "magic %s", line)
+	return nil
 }
 func (printer) Complete(line string) []string { return []string{line + "!"} }
 func (printer) Inspect(line string) string    { return "about " + line }

@@ -13,8 +13,8 @@ import (
 
 // Magics are the lines of a cell that this kernel runs instead of GoNB.
 type Magics interface {
-	// Run runs a line, given without its leading "%hm".
-	Run(line string, stdout, stderr io.Writer)
+	// Run runs a line, given without its leading "%hm", until ctx is cancelled.
+	Run(ctx context.Context, line string, stdout io.Writer) error
 	// Complete returns the completions of a line's last word. The line is given without "%hm".
 	Complete(line string) []string
 	// Inspect explains a line.
@@ -24,31 +24,41 @@ type Magics interface {
 // magic begins the lines of this kernel.
 const magic = "%hm"
 
+// cell is a cell that GoNB runs or will run.
 type cell struct {
-	code   json.RawMessage // code as the front end sent it
-	lines  []string
-	silent bool
-	begun  bool
-	ran    context.Context         // done when the lines have run or are interrupted
-	end    context.CancelCauseFunc // ends ran
+	code    json.RawMessage // code as the front end sent it
+	lines   []string        // its magics
+	silent  bool
+	begun   bool
+	ran     context.Context         // done when the lines have run or are interrupted
+	end     context.CancelCauseFunc // ends ran
+	started string                  // when GoNB got it
+	done    chan struct{}           // closed when all output has been passed on
+	stderr  string                  // what it wrote there
+	report  string                  // GoNB's report of an error, as text
+
+	// Kernel.mu guards these fields.
+	interrupted bool
+	refused     []string       // reasons for which it fails, whatever GoNB says
+	failure     map[string]any // content of its error, or nil
 }
 
 var errInterrupted = errors.New("the cell was interrupted")
 
-// prepare removes the magics from a cell and returns them, or nil if there are none. Their lines
+// prepare returns the cell of a request, and removes the magics from the request. Their lines
 // stay as empty lines, so that line numbers in errors do not change. A cell that begins with a
 // magic for the whole cell, such as %%writefile, has none. A plain %%, which arguments may follow,
 // is not such a magic. A line that continues a command after a backslash belongs to the command.
 func (m *message) prepare() *cell {
-	code := m.text("code")
-	begins := withoutPrefix(code)
-	if !strings.Contains(code, magic) || len(begins) > 2 && strings.HasPrefix(begins, "%%") && !strings.ContainsRune("\n \t", rune(begins[2])) {
-		return nil
-	}
-	c := &cell{code: m.fields["code"]}
+	c := &cell{code: m.fields["code"], done: make(chan struct{})}
 	c.ran, c.end = context.WithCancelCause(context.Background())
+	_ = json.Unmarshal(m.fields["silent"], &c.silent)
+	code := m.text("code")
 	lines := strings.Split(code, "\n")
 	taken, _ := commands(lines)
+	if begins := withoutPrefix(code); strings.HasPrefix(begins, "%%") && !beginsMain(lines[0]) {
+		lines = nil
+	}
 	for i, line := range lines {
 		continues := i > 0 && taken[i-1] && strings.HasSuffix(lines[i-1], `\`)
 		if rest, ok := magicLine(line); ok && !continues {
@@ -56,10 +66,10 @@ func (m *message) prepare() *cell {
 		}
 	}
 	if c.lines == nil {
-		return nil
+		c.end(nil)
+	} else {
+		m.set("code", strings.Join(lines, "\n"))
 	}
-	_ = json.Unmarshal(m.fields["silent"], &c.silent)
-	m.set("code", strings.Join(lines, "\n"))
 	return c
 }
 
@@ -70,17 +80,12 @@ func magicLine(line string) (rest string, ok bool) {
 }
 
 // begin passes on a message of GoNB about a cell. The magics of the cell run as soon as the cell is
-// shown as running, and GoNB's further output waits for them.
-func (k *Kernel) begin(id, state string, m *message) {
-	k.mu.Lock()
-	c := k.cells[id]
-	begins := c != nil && !c.begun && (m.Header.Type == "execute_input" || c.silent && state == "busy")
+// shown as running, and GoNB's further output waits for them. A magic that fails ends the magics.
+func (k *Kernel) begin(c *cell, state string, m *message) {
+	begins := !c.begun && c.lines != nil && (m.Header.Type == "execute_input" || c.silent && state == "busy")
 	if begins {
 		c.begun = true
-	} else if c != nil && state == "idle" {
-		c.end(nil)
 	}
-	k.mu.Unlock()
 	if begins && !c.silent {
 		var content map[string]json.RawMessage
 		_ = json.Unmarshal(m.content, &content)
@@ -92,30 +97,45 @@ func (k *Kernel) begin(id, state string, m *message) {
 		return
 	}
 	go func() {
+		defer c.end(nil)
 		for _, line := range c.lines {
-			if c.ran.Err() == nil {
-				k.options.Magics.Run(line, stream{k, "stdout", m.parent}, stream{k, "stderr", m.parent})
+			if err := k.options.Magics.Run(c.ran, line, stream{k, "stdout", m.parent}); c.ran.Err() != nil {
+				return
+			} else if err != nil {
+				k.mu.Lock()
+				c.refused = append(c.refused, err.Error())
+				k.mu.Unlock()
+				return
 			}
 		}
-		c.end(nil)
 	}()
-	c.wait(k.child)
-	if c.interrupted() {
-		k.say("stream", m.parent, map[string]string{"name": "stderr", "text": "the %hm lines were interrupted; a line that had begun continues in the background\n"})
-	}
-}
-
-// wait returns when the magics of the cell have run, or when they are interrupted, or when GoNB has
-// ended.
-func (c *cell) wait(g *child) {
 	select {
 	case <-c.ran.Done():
-	case <-g.ended:
+	case <-k.child.ended:
+	}
+	if context.Cause(c.ran) == errInterrupted {
+		k.Warn("the %hm lines were interrupted; a line that had begun continues in the background")
 	}
 }
 
-// interrupted reports whether an interrupt came before the last magic of the cell had run. c may be nil.
-func (c *cell) interrupted() bool { return c != nil && context.Cause(c.ran) == errInterrupted }
+// finish passes on GoNB's message that a cell has ended, and before it the error of a cell that failed and of
+// which GoNB knows no error.
+func (k *Kernel) finish(c *cell, id string, m *message) {
+	c.end(nil)
+	k.mu.Lock()
+	told := c.failure != nil
+	if !told {
+		c.conclude("")
+	}
+	failure := c.failure
+	delete(k.cells, id)
+	k.mu.Unlock()
+	if !told && failure != nil {
+		k.say("error", m.parent, failure)
+	}
+	k.tell(m)
+	close(c.done)
+}
 
 type stream struct {
 	kernel *Kernel

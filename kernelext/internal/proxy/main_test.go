@@ -57,7 +57,7 @@ const muchPrinted, muchTimes = 1 << 20, 100
 // sleeps, and waits for it; a cell "compile" does with one that is called go. A cell "sleep later"
 // starts its process after a while, and passes an interrupt on to it a while later. A
 // cell "ask" prints the answer to a question, and one "orphan" waits for the output of a
-// process that its program leaves. At a cell "die" it ends, and an
+// process that its program leaves. A cell "messages: " publishes those of a list in JSON. At a cell "die" it ends, and an
 // inspection of "hang" has no end; one of "compile" waits for a process that is called
 // go. Comms are echoed. As GoNB does, it answers control requests on its shell socket,
 // without a status for those to interrupt and to shut down, and ends when a message has a
@@ -121,7 +121,25 @@ func standIn(connectionFile string) {
 				os.Exit(5)
 			}
 			publish(m, "execute_input", map[string]any{"code": content.Code, "execution_count": 1})
+			if listed, ok := strings.CutPrefix(content.Code, "messages: "); ok {
+				var all []struct {
+					Kind    string
+					Content map[string]any
+				}
+				if err := json.Unmarshal([]byte(listed), &all); err != nil {
+					panic(err)
+				}
+				for _, one := range all {
+					publish(m, one.Kind, one.Content)
+					if one.Kind == "error" {
+						reply = one.Content
+						reply["status"] = "error"
+					}
+				}
+				content.Code = "nothing"
+			}
 			switch content.Code {
+			case "nothing":
 			case "sleep", "sleep later", "compile":
 				command := exec.Command("sleep", "60")
 				if content.Code == "compile" {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 )
@@ -94,12 +95,21 @@ func answer(kind string, parent []byte, content any) *message {
 	m := &message{
 		Header: header{
 			ID: rand.Text(), Username: to.Username, Session: to.Session, Type: kind,
-			Version: protocolVersion, Date: time.Now().UTC().Format(time.RFC3339Nano),
+			Version: protocolVersion, Date: now(),
 		},
 		parent: parent, metadata: []byte("{}"),
 	}
 	m.header, m.content = encode(m.Header), encode(content)
 	return m
+}
+
+// now returns the time in the form of all dates that this kernel sends.
+func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// date replaces the date of a message of GoNB, which has no fractions of seconds.
+func (m *message) date() {
+	m.Header.Date = now()
+	m.header = encode(m.Header)
 }
 
 func encode(v any) []byte {
@@ -147,23 +157,24 @@ func (m *message) sizeImage() {
 	m.content = encode(shown)
 }
 
-// nameLanguage sets Go as the language for highlighting the code of exported notebooks, which GoNB
-// does not set. It reports whether it changed the message.
-func (m *message) nameLanguage() bool {
-	var info, language map[string]json.RawMessage
-	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil || json.Unmarshal(info["language_info"], &language) != nil {
-		return false
+// introduce replaces fields of GoNB's answer to the question who the kernel is. It sets Go as the language
+// for highlighting the code of exported notebooks, which GoNB does not set.
+func (m *message) introduce(as map[string]any) {
+	var info, language map[string]any
+	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil {
+		return
 	}
-	language["pygments_lexer"] = encode("go")
-	info["language_info"] = encode(language)
+	maps.Copy(info, as)
+	if language, _ = info["language_info"].(map[string]any); language != nil {
+		language["pygments_lexer"] = "go"
+	}
 	m.content = encode(info)
-	return true
 }
 
-// hideFailure replaces GoNB's answer with notFound if it only says why there is no explanation. It
-// reports whether it did. GoNB explains Go in Markdown, and uses plain text only for its own help and
+// hideFailure replaces GoNB's answer with notFound if it only says why there is no explanation.
+// GoNB explains Go in Markdown, and uses plain text only for its own help and
 // for such failures.
-func (m *message) hideFailure() bool {
+func (m *message) hideFailure() {
 	var explanation struct {
 		Data struct {
 			Plain string `json:"text/plain"`
@@ -171,10 +182,9 @@ func (m *message) hideFailure() bool {
 	}
 	if m.Header.Type != "inspect_reply" || json.Unmarshal(m.content, &explanation) != nil ||
 		explanation.Data.Plain == "" || strings.HasPrefix(explanation.Data.Plain, "## GoNB Help") {
-		return false
+		return
 	}
 	m.content = encode(notFound)
-	return true
 }
 
 // notFound is the content of an explanation that was not found.

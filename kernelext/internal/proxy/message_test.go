@@ -111,13 +111,14 @@ func TestImagesAreSized(t *testing.T) {
 	}
 }
 
-func TestTheLanguageIsNamed(t *testing.T) {
-	m := &message{Header: header{Type: "kernel_info_reply"}, content: []byte(`{"language_info":{"name":"go","pygments_lexer":""},"status":"ok"}`)}
-	if !m.nameLanguage() || string(m.content) != `{"language_info":{"name":"go","pygments_lexer":"go"},"status":"ok"}` {
-		t.Errorf("became %s", m.content)
-	}
-	for kind, content := range map[string]string{"kernel_info_reply": `{"status":"error"}`, "execute_reply": `{"language_info":{}}`} {
-		if m := (&message{Header: header{Type: kind}, content: []byte(content)}); m.nameLanguage() || string(m.content) != content {
+func TestTheKernelIntroducesItself(t *testing.T) {
+	as := map[string]any{"implementation": "ours"}
+	for kind, change := range map[string][2]string{
+		"kernel_info_reply": {`{"implementation":"gonb","language_info":{"name":"go","pygments_lexer":""},"status":"ok"}`, `{"implementation":"ours","language_info":{"name":"go","pygments_lexer":"go"},"status":"ok"}`},
+		"execute_reply":     {`{"language_info":{}}`, `{"language_info":{}}`},
+	} {
+		m := &message{Header: header{Type: kind}, content: []byte(change[0])}
+		if m.introduce(as); string(m.content) != change[1] {
 			t.Errorf("%s became %s", kind, m.content)
 		}
 	}

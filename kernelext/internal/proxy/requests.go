@@ -26,6 +26,7 @@ type request struct {
 	identity string    // of the front end
 	from     *endpoint // socket of the request and of its reply
 	stops    bool      // whether cells that wait behind this cell are skipped if it fails
+	cell     *cell     // the cell of a request on the shell socket to run one
 }
 
 // turn is a request on the shell socket that waits until the preceding cell has ended.
@@ -53,10 +54,9 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 		k.respond(r, content)
 		return
 	}
-	var c *cell
 	isCell := from == k.shell && r.kind == "execute_request"
 	if isCell {
-		c = m.prepare()
+		r.cell = m.prepare()
 		r.stops = string(m.fields["stop_on_error"]) != "false"
 	}
 	refusal := m.spare()
@@ -64,7 +64,7 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 		k.respond(r, refusal)
 		return
 	}
-	if !k.expect(r, c) {
+	if !k.expect(r) {
 		k.respond(r, failure("too many requests wait for GoNB: send this one again when cells have ended"))
 		return
 	}
@@ -102,6 +102,9 @@ func (k *Kernel) takeTurns(g *child) {
 		default:
 			if next.request.kind == "execute_request" {
 				k.ahead = &next.request
+				k.mu.Lock()
+				k.ahead.cell.started = now()
+				k.mu.Unlock()
 			}
 			k.forward(g.shell, next.message)
 		}
@@ -185,9 +188,8 @@ func (k *Kernel) forward(to *wire, m *message) {
 	}
 }
 
-// expect records a request that will be passed to GoNB, and reports whether there is room for it. c
-// holds the magics of a cell, or is nil.
-func (k *Kernel) expect(r request, c *cell) bool {
+// expect records a request that will be passed to GoNB, and reports whether there is room for it.
+func (k *Kernel) expect(r request) bool {
 	if !forwarded[r.kind] {
 		return true // a comm message has no reply
 	}
@@ -198,8 +200,8 @@ func (k *Kernel) expect(r request, c *cell) bool {
 		return false
 	}
 	k.requests[r.id] = &r
-	if c != nil {
-		k.cells[r.id] = c
+	if r.cell != nil {
+		k.cells[r.id] = r.cell
 	}
 	k.ends = k.ends || r.kind == "shutdown_request"
 	return true
@@ -218,6 +220,9 @@ func (k *Kernel) respond(r request, content any) {
 		k.mu.Unlock()
 	}
 	m := answer(kind+"_reply", r.header, content)
+	if r.kind == "execute_request" {
+		m.metadata = encode(map[string]string{"started": m.Header.Date})
+	}
 	r.from.reply(r.identity, k.key.frames(m))
 	k.say("status", r.header, map[string]string{"execution_state": "idle"})
 }

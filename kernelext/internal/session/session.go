@@ -325,18 +325,30 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 	}
 }
 
-// Close stops the training run with a checkpoint. Waiting runs are not started.
-func (s *Session) Close() {
+// Close stops the training run with a checkpoint. Waiting runs are not started. The first Close returns the runs that
+// it kept from finishing.
+func (s *Session) Close() (left []Info) {
 	s.mu.Lock()
-	s.closed = true
-	idle := s.idle
+	under := slices.Clone(s.queue)
 	if s.current != nil {
 		s.current.cancel()
+		under = slices.Insert(under, 0, s.current)
 	}
+	if s.closed {
+		under = nil
+	}
+	s.closed = true
+	idle := s.idle
 	s.mu.Unlock()
 	if idle != nil {
 		<-idle
 	}
+	for _, r := range under {
+		if i, _ := s.described(r.name, s.Dir(r.name)); i.State != Finished {
+			left = append(left, i)
+		}
+	}
+	return left
 }
 
 // Environment is the environment variable with the directory through which a cell reaches the

@@ -331,7 +331,13 @@ func TestTheQueueOutlivesTheSession(t *testing.T) {
 	if _, err := hm.OpenRun(s.Dir("run")); err == nil || !strings.Contains(err.Error(), "has no checkpoint yet") {
 		t.Errorf("the model of a run that waits: %v", err)
 	}
-	s.Close()
+	left := s.Close()
+	if len(left) != 2 || left[0].Name != "first" || left[0].State != Stopped || left[1].Name != "run" || left[1].State != Waiting || left[1].Epochs != 2 {
+		t.Errorf("left are %+v", left)
+	}
+	if left := s.Close(); left != nil {
+		t.Errorf("left again are %+v", left)
+	}
 	next := New(folder, nil)
 	defer next.Close()
 	for _, name := range []string{"run", "stopped"} {
