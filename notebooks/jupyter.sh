@@ -8,9 +8,11 @@
 #                                                run a notebook from top to bottom
 #   notebooks/jupyter.sh lab [OPTION]...         open JupyterLab
 #   notebooks/jupyter.sh browser                 install Playwright, which drives JupyterLab in Chromium for tests
+#   notebooks/jupyter.sh clients                 install other clients of Jupyter, and try the kernel in each
 #
 # build/bin holds helmholtz, gonb, goimports and gopls; build/jupyter holds the registered kernels, build/venv
-# Jupyter if the machine has none, build/playwright Playwright, and build/notebooks the output of execute.
+# Jupyter if the machine has none, build/playwright Playwright, build/clients the other clients, and build/notebooks
+# the output of execute.
 # Each command installs what is missing; after that, no command needs a network.
 set -eu
 
@@ -76,18 +78,23 @@ build_tools() {
 	fi
 }
 
-# build_gonb builds GoNB from a copy that connects to its language server half a second after
-# starting it. GoNB itself waits for 12 seconds, and so would the first completion.
+# build_gonb builds GoNB from a copy without some of its faults. The copy connects to its language server half a
+# second after starting it, and not after 12 seconds, for which the first completion would wait. Methods with value
+# receivers of generic types keep apart, and %rm removes a type with its methods.
 build_gonb() {
 	gonb=github.com/janpfeifer/gonb
 	build mod download $gonb
 	rm -rf "$root/build/gonb"
 	cp -r "$(cd "$root" && go list -m -f '{{.Dir}}' $gonb)" "$root/build/gonb"
 	chmod -R u+w "$root/build/gonb"
-	client=$root/build/gonb/internal/goexec/goplsclient/conn.go
-	sed 's/\(ConnectTimeout *= \)12000 /\1500 /' "$client" >"$client.new"
-	cmp -s "$client" "$client.new" && fail "This version of GoNB has another ConnectTimeout: adapt build_gonb."
-	mv "$client.new" "$client"
+	mend internal/goexec/goplsclient/conn.go 's/\(ConnectTimeout *= \)12000 /\1500 /'
+	mend internal/goexec/parser.go 's/typeName := "unknown"/typeName := pi.extractContentOfNode(funcDecl.Recv.List[0].Type)/'
+	mend internal/specialcmd/definitions.go 's/^\(.*\)removeDefinitionImpl(msg, "type", .*/&\
+		for name := range goExec.Definitions.Functions {\
+			if strings.HasPrefix(name, key+"~") || strings.HasPrefix(name, key+"[") {\
+				removeDefinitionImpl(msg, "func", \&goExec.Definitions.Functions, name)\
+			}\
+		}/'
 	cp "$root/go.sum" "$root/build/gonb.sum"
 	{
 		cat "$root/go.mod"
@@ -95,6 +102,13 @@ build_gonb() {
 	} >"$root/build/gonb.mod"
 	build install -modfile=build/gonb.mod $gonb
 	rm -rf "$root/build/gonb" "$root/build/gonb.mod" "$root/build/gonb.sum"
+}
+
+# mend FILE EXPRESSION changes a file of the copy of GoNB with sed.
+mend() {
+	sed "$2" "$root/build/gonb/$1" >"$root/build/gonb/new"
+	cmp -s "$root/build/gonb/$1" "$root/build/gonb/new" && fail "This version of GoNB has another $1: adapt build_gonb."
+	mv "$root/build/gonb/new" "$root/build/gonb/$1"
 }
 
 install_tools() {
@@ -150,6 +164,7 @@ install_jupyter() {
 make_venv() {
 	python3 -m venv --clear "$venv" &&
 		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
+		install_translator "$venv/bin/python" &&
 		cp "$pins" "$venv/requirements.txt" ||
 		fail "Installing Jupyter failed; the lines above say why." \
 			"The first time this needs a network, to download the packages of notebooks/requirements.txt."
@@ -202,6 +217,25 @@ install_playwright() {
 		fail "Installing Playwright failed; the lines above say why."
 }
 
+# install_translator PYTHON installs papermill's translator for Go from a copy, beside which pip puts its files.
+install_translator() {
+	rm -rf "$root/build/translator" && cp -r "$root/clients" "$root/build/translator" &&
+		"$1" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$root/build/translator"
+}
+
+try_clients() {
+	clients=$root/build/clients
+	if ! cmp -s "$root/clients/requirements.txt" "$clients/requirements.txt"; then
+		python3 -m venv --clear "$clients" &&
+			"$clients/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$root/clients/requirements.txt" &&
+			cp "$root/clients/requirements.txt" "$clients" ||
+			fail "Installing the clients failed; the lines above say why."
+	fi
+	install_translator "$clients/bin/python"
+	(cd "$root/clients" && "$clients/bin/python" -m unittest -q test_papermill)
+	HELMHOLTZ_PRETRAINED=$root/pretrained "$clients/bin/python" "$root/clients/check.py" "$clients/work"
+}
+
 tools() {
 	sudo=
 	[ "$(id -u)" = 0 ] || sudo="sudo "
@@ -233,6 +267,10 @@ install | tools | library)
 browser)
 	install
 	install_playwright
+	;;
+clients)
+	install
+	try_clients
 	;;
 execute)
 	install

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
@@ -27,6 +28,8 @@ func Fetch(t Tools) error {
 	}
 	return cell(t, dir, strings.Fields(packages)...)
 }
+
+const gonb = "github.com/janpfeifer/gonb"
 
 // cell creates in a folder the files that GoNB creates for a cell that imports packages.
 func cell(t Tools, dir string, imports ...string) error {
@@ -77,7 +80,8 @@ func runGo(t Tools, dir string, arguments ...string) (string, error) {
 // frugal is the go command of a kernel. GoNB runs go get before each cell and each completion,
 // which takes a fifth of a second. The script skips it while the cells' imports and the
 // requirements of the modules in use are the same as at the last success. It builds cells without
-// debugging information, which takes a quarter of the time. GOWORK=auto overrides go env -w GOWORK=off.
+// debugging information, which takes a quarter of the time. go get takes no versions from go.work, so a cell
+// that imports gonbui requires the library's version of GoNB; go get would ask a proxy for gonbui itself. GOWORK=auto overrides go env -w GOWORK=off.
 // The variable is set here and not for gopls, which takes its value for a path.
 const frugal = `#!/bin/sh
 export GOWORK="${GOWORK:-auto}"
@@ -89,6 +93,7 @@ wanted() {
 case "$*:$PWD" in
 get:CELLS/gonb_*)
 	wanted | cmp -s - GOT && exit
+	grep -q '"GONB/' *.go && ! grep -q GONB go.mod && TOOL mod edit -require=GONB@VERSION
 	TOOL get || exit
 	wanted >GOT
 	exit 0
@@ -103,12 +108,18 @@ exec TOOL "$@"
 
 // frugalGo writes the go command of a kernel into a folder, for cells whose programs are in
 // subfolders of temporary, and returns its path.
-func frugalGo(dir, temporary, path string) (string, error) {
+func frugalGo(dir, temporary string, t Tools) (string, error) {
 	dir = filepath.Join(dir, "go")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "got"), "TOOL", path)
+	required, err := file.Read(filepath.Join(t.Module, "go.mod"), file.Small)
+	if err != nil {
+		return "", err
+	}
+	_, version, _ := strings.Cut(string(required), gonb+" ")
+	version, _, _ = strings.Cut(version, "\n")
+	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "got"), "TOOL", t.Go, "'\"GONB/'", `"`+gonb+"/", "GONB@VERSION", gonb+"@"+version, "GONB", gonb)
 }
 
 // leashed is the language server of a kernel, which ends with GoNB.

@@ -30,7 +30,8 @@ func TestGoGetsWhatChanged(t *testing.T) {
 	calls := filepath.Join(dir, "calls")
 	real := filepath.Join(dir, "real go")
 	write(real, "#!/bin/sh\necho \"$*\" >>'"+calls+"'\n[ ! -e '"+dir+"/offline' ]\n")
-	path, err := frugalGo(dir, temporary, real)
+	write(filepath.Join(library, "go.mod"), "module library\n\nrequire "+gonb+" v0.11.4\n")
+	path, err := frugalGo(dir, temporary, Tools{Go: real, Module: library})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,9 @@ func TestGoGetsWhatChanged(t *testing.T) {
 		{"another import", func() { write(main, "package main\n\nimport (\n\t\"os\"\n)\n\nfunc main() { os.Exit(2) }\n") }, "get", cells, true, false},
 		{"again", func() {}, "get", cells, false, false},
 		{"one import, without parentheses", func() { write(main, "package main\n\nimport \"io\"\n\nvar _ = io.EOF\n") }, "get", cells, true, false},
-		{"another requirement", func() { write(filepath.Join(cells, "go.mod"), "module cell\n\nrequire a v1.0.0\n") }, "get", cells, true, false},
+		{"another requirement", func() {
+			write(filepath.Join(cells, "go.mod"), "module cell\n\nrequire a v1.0.0\n")
+		}, "get", cells, true, false},
 		{"another requirement of the library", func() { write(filepath.Join(library, "go.mod"), "module library\n\nrequire a v1.0.0\n") }, "get", cells, true, false},
 		{"another requirement of a library in a folder with a space", func() { write(filepath.Join(spaced, "go.mod"), "module spaced\n\nrequire a v1.0.0\n") }, "get", cells, true, false},
 		{"a failure", func() { write(dir+"/offline", ""); write(main, "package main\n\nimport \"net\"\n") }, "get", cells, true, true},
@@ -62,6 +65,8 @@ func TestGoGetsWhatChanged(t *testing.T) {
 		{"with a package", func() {}, "get a", cells, true, false},
 		{"another command", func() {}, "env GOROOT", cells, true, false},
 		{"another folder", func() {}, "get", library, true, false},
+		{"a new go.mod", func() { write(filepath.Join(cells, "go.mod"), "module cell\n") }, "get", cells, true, false},
+		{"gonbui", func() { write(main, "package main\n\nimport \""+gonb+"/gonbui\"\n") }, "get", cells, true, false},
 	} {
 		step.do()
 		c := exec.Command(path, strings.Fields(step.arguments)...)
@@ -72,6 +77,9 @@ func TestGoGetsWhatChanged(t *testing.T) {
 		if step.asks {
 			asked++
 		}
+		if step.what == "gonbui" {
+			asked++ // it first requires the library's GoNB
+		}
 		all, err := os.ReadFile(calls)
 		if err != nil {
 			t.Fatal(err)
@@ -79,5 +87,8 @@ func TestGoGetsWhatChanged(t *testing.T) {
 		if lines := strings.Split(strings.TrimSpace(string(all)), "\n"); len(lines) != asked || step.asks && lines[asked-1] != step.arguments {
 			t.Fatalf("%s: the go command was called with %q, %d times expected", step.what, lines, asked)
 		}
+	}
+	if all, _ := os.ReadFile(calls); !strings.HasSuffix(string(all), "mod edit -require="+gonb+"@v0.11.4\nget\n") {
+		t.Errorf("the go command was called with %s", all)
 	}
 }

@@ -81,7 +81,7 @@ func Find(t Tools) (Tools, error) {
 		path          *string
 		name, program string
 	}{
-		{&t.GoNB, "gonb", "github.com/janpfeifer/gonb"},
+		{&t.GoNB, "gonb", gonb},
 		{&t.GoImports, "goimports", "golang.org/x/tools/cmd/goimports"},
 		{&t.GoPLS, "gopls", "golang.org/x/tools/gopls"},
 	} {

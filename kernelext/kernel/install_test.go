@@ -160,7 +160,7 @@ func TestGoEnvWDoesNotReachCells(t *testing.T) {
 	t.Setenv("GOENV", env)
 	t.Setenv("GOFLAGS", "")
 	t.Setenv("GOPROXY", "off")
-	script, err := frugalGo(t.TempDir(), t.TempDir(), path)
+	script, err := frugalGo(t.TempDir(), t.TempDir(), Tools{Go: path, Module: root})
 	if err != nil {
 		t.Fatal(err)
 	}

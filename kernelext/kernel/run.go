@@ -60,7 +60,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if tools.Go, err = frugalGo(dir, temporary, tools.Go); err != nil {
+	if tools.Go, err = frugalGo(dir, temporary, tools); err != nil {
 		return err
 	}
 	if tools.GoPLS, err = leashedGoPLS(dir, self, tools.GoPLS); err != nil {
@@ -94,7 +94,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	return k.Wait(ctx)
 }
 
-// introduction returns what the kernel says about itself.
+// introduction returns the fields by which the kernel introduces itself.
 func introduction() map[string]any {
 	const site = "https://" + module
 	version := strings.Fields(runs.Version())[0]

@@ -19,10 +19,13 @@ class Conformance(jupyter_kernel_test.KernelTests):
         {"text": "%hm sto", "matches": {"stop"}},
         {"text": "%%\nfmt.Printl", "matches": {"Println", "Sprintln", "Fprintln"}},
     ]
+    complete_code_samples = ["func twice(x int) int {\n    return 2 * x\n}", "%%\nfmt.Println(1)", "%hm runs", "!ls"]
+    incomplete_code_samples = ["func twice(x int) int {", "%%", "%%\nfmt.Println(", "import (", "/* a", "!ls \\"]
+    invalid_code_samples = ["func 1", "%%\n)"]
     code_inspect_sample = "%hm stop"
     code_display_data = [
         {
-            "code": '%noautoget\nimport "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\ngonbui.Sync()',
+            "code": 'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\ngonbui.Sync()',
             "mime": "text/html",
         }
     ]
@@ -40,6 +43,20 @@ class Conformance(jupyter_kernel_test.KernelTests):
                 return
             time.sleep(0.2)
         raise TimeoutError("gopls completes nothing after two minutes")
+
+    def test_faults_of_gonb(self):
+        """The project's GoNB keeps methods of generic types apart, removes a type with its methods, and finds gonbui."""
+        for cell in (
+            "type A[T any] struct{ x T }\nfunc (a A[T]) Get() T { return a.x }",
+            "type B[T any] struct{ x T }\nfunc (b B[T]) Get() T { return b.x }",
+            "%%\nfmt.Println(A[int]{1}.Get(), B[int]{2}.Get())",
+            "%rm A B",
+            '%%\nfmt.Println("neither")',
+            'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\ngonbui.Sync()',
+        ):
+            self.flush_channels()
+            reply, _ = self.execute_helper(code=cell, timeout=60)
+            self.assertEqual(reply["content"]["status"], "ok", (cell, reply["content"]))
 
 
 if __name__ == "__main__":
