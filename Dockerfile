@@ -57,6 +57,7 @@ WORKDIR ${PROJECT}
 # the files, and not the archives that they came in.
 COPY --chown=${NB_USER} go.mod go.sum ./
 COPY --chown=${NB_USER} notebooks/jupyter.sh notebooks/requirements.txt notebooks/
+COPY --chown=${NB_USER} clients clients
 RUN GOCACHE=/tmp/cache PIP_NO_CACHE_DIR=1 notebooks/jupyter.sh tools \
     && find ${GOMODCACHE}/cache/download -name '*.zip' -delete && rm -rf /tmp/cache
 

@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
+.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -68,6 +68,9 @@ image: ## build the image and the one for GPUs, and run two notebooks in the fir
 kernel: ## test the kernel with Jupyter's own clients, installing what is missing (HELMHOLTZ_SOAK_CELLS=number)
 	@notebooks/jupyter.sh install
 	HELMHOLTZ_JUPYTER_TESTS=1 go test -count=1 -v -run '^TestInJupyter$$' ./kernelext/kernel
+
+clients: ## try the kernel in other clients of Jupyter, installing them, and write what they did into docs/jupyter.md
+	@notebooks/jupyter.sh clients
 
 browser: ## test the kernel in JupyterLab, and the site's live page, in Chromium, installing what is missing but Chromium; screenshots in build/browser
 	@notebooks/jupyter.sh browser

@@ -71,6 +71,7 @@ func newKernelInstall() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "registered in %s\n", path)
+		fmt.Fprintf(c.ErrOrStderr(), "papermill -p needs a package in its environment: python3 -m pip install %s\n", filepath.Join(tools.Module, "clients"))
 		if c.Flags().Changed("prefix") {
 			fmt.Fprintf(c.ErrOrStderr(), "Jupyter in another prefix finds it with JUPYTER_PATH=%s\n", dir)
 		}

@@ -108,10 +108,16 @@ func (k *Kernel) explain(c *cell, m *message) {
 		content["data"] = encode(data)
 		m.content = encode(content)
 	case "error":
-		var e struct{ EValue string }
+		var e struct {
+			EValue    string
+			Traceback []string
+		}
 		_ = json.Unmarshal(m.content, &e)
 		k.mu.Lock()
 		c.conclude(withoutPaths(e.EValue))
+		if len(e.Traceback) > 0 && e.Traceback[0] != e.EValue { // GoNB's option -raw_error
+			c.failure["traceback"] = strings.Split(withoutPaths(strings.Join(e.Traceback, "\x00")), "\x00")
+		}
 		k.mu.Unlock()
 		m.content = encode(c.failure)
 	}

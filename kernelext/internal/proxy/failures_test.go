@@ -75,11 +75,15 @@ func TestFailuresAreSaidInText(t *testing.T) {
 			[][]any{stream(strings.Repeat("x", 2*mostSaid) + "\n"), stream("panic: deep\n\tand wide\n\n" + stack), stream(strings.Repeat(stack, 4000)), exit("exit status 2")},
 			"panic: deep\n\tand wide", []string{"panic: deep", "\tand wide"}, "main.go:13", "",
 		},
-		"a deadlock":   {[][]any{stream("fatal error: all goroutines are asleep - deadlock!\n\n" + stack), exit("exit status 2")}, "fatal error: all goroutines are asleep - deadlock!", []string{"fatal error: all goroutines are asleep - deadlock!"}, "main.go", ""},
-		"log.Fatal":    {[][]any{stream("one\n2026/11/28 19:08:47 stop: it\n"), stream("exit status 1\n"), exit("exit status 1")}, "exit status 1: stop: it", []string{"exit status 1: stop: it"}, "one", ""},
-		"os.Exit":      {[][]any{stream("exit status 3\n"), exit("exit status 3")}, "exit status 3", []string{"exit status 3"}, "exit", ""},
-		"usage":        {[][]any{stream("Usage of BUILD/gonb_0b07da30:\n"), exit("exit status 2")}, "exit status 2: Usage of gonb_0b07da30:", []string{"exit status 2: Usage of gonb_0b07da30:"}, "Usage of gonb_0b07da30:", ""},
-		"a command":    {[][]any{exit("executing special commands in cell: `%cd \"x\"` failed")}, "executing special commands in cell: `%cd \"x\"` failed", []string{"executing special commands in cell: `%cd \"x\"` failed"}, "", ""},
+		"a deadlock": {[][]any{stream("fatal error: all goroutines are asleep - deadlock!\n\n" + stack), exit("exit status 2")}, "fatal error: all goroutines are asleep - deadlock!", []string{"fatal error: all goroutines are asleep - deadlock!"}, "main.go", ""},
+		"log.Fatal":  {[][]any{stream("one\n2026/11/28 19:08:47 stop: it\n"), stream("exit status 1\n"), exit("exit status 1")}, "exit status 1: stop: it", []string{"exit status 1: stop: it"}, "one", ""},
+		"os.Exit":    {[][]any{stream("exit status 3\n"), exit("exit status 3")}, "exit status 3", []string{"exit status 3"}, "exit", ""},
+		"usage":      {[][]any{stream("Usage of BUILD/gonb_0b07da30:\n"), exit("exit status 2")}, "exit status 2: Usage of gonb_0b07da30:", []string{"exit status 2: Usage of gonb_0b07da30:"}, "Usage of gonb_0b07da30:", ""},
+		"a command":  {[][]any{exit("executing special commands in cell: `%cd \"x\"` failed")}, "executing special commands in cell: `%cd \"x\"` failed", []string{"executing special commands in cell: `%cd \"x\"` failed"}, "", ""},
+		"-raw_error": {
+			[][]any{{"error", map[string]any{"evalue": "BUILD/main.go:10:1: no", "traceback": []string{"Cell[3]: Line 2\nx\n^\nno", "in BUILD/main.go", ""}}}},
+			"main.go:10:1: no", []string{"Cell[3]: Line 2\nx\n^\nno", "in main.go", ""}, "", "",
+		},
 		"GoNB's words": {[][]any{exit(`cannot read "BUILD/main.go"`)}, `cannot read "main.go"`, []string{`cannot read "main.go"`}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

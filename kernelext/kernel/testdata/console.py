@@ -46,9 +46,34 @@ def converse(client, connection_file):
         console.expect(r"In \[\d+\]: ")
         print("ok ", line, flush=True)
     console.close(force=True)
+    type_function(connection_file)
     reply = client.execute_interactive("!true", output_hook=lambda _: None, timeout=TIMEOUT)
     assert reply["content"]["status"] == "ok", reply
     print("ok  after the console is gone")
+
+
+def type_function(connection_file):
+    """Type a function, line by line, as in a terminal. The console asks the kernel after each line whether the cell is complete."""
+    arguments = ["-m", "jupyter_console", "--existing", connection_file]
+    console = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=TIMEOUT, dimensions=(40, 100))
+    cell = 0  # number of the last prompt
+    for line, answer in (
+        ("", None),
+        ("func twice(x int) int {", r"\.\.\.: "),
+        ("return 2 * x", r"\.\.\.: "),
+        ("}", None),
+        ("%%", r"\.\.\.: "),
+        ("fmt.Println(twice(21))", r"42\r\n"),
+        ("", None),
+        ("%%", r"\.\.\.: "),
+        ("undefinedName()", "Line 2: undefined: undefinedName"),
+    ):
+        if line:
+            console.send(line + "\r")
+        console.expect(answer or rf"In \[(?:\x1b\[[\d;]*m)*(?!{cell}\D)(\d+)\D")
+        cell = cell if answer else console.match[1]
+    print("ok  a function typed in a terminal", flush=True)
+    console.close(force=True)
 
 
 main()
