@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -40,7 +41,7 @@ func readDelimited(r io.Reader, t *table) error {
 		return unreadError("a Weka file (ARFF)", `convert it, for example with the package liac-arff: t = arff.load(open(FILE)); pandas.DataFrame(t["data"], columns=[a for a, _ in t["attributes"]]).to_csv("rows.csv", index=False)`)
 	}
 	separator := separatorOf(text)
-	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, commented: map[int]int{}}
+	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, zeros: t.rules == FirstRules, commented: map[int]int{}}
 	t.commas, t.separator = separator != ',', separator
 	if separator == ' ' {
 		return readSpaced(in, t)
@@ -142,6 +143,7 @@ type lineEnds struct {
 	cr        bool // whether the last byte was a carriage return
 	separator byte
 	line      int
+	zeros     bool        // whether the text may have bytes of 0
 	start     bool        // whether a line begins
 	quoted    bool        // whether this is in quotes
 	row       bool        // whether a row has begun
@@ -181,6 +183,9 @@ func (l *lineEnds) note(b byte) {
 
 func (l *lineEnds) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
+	if !l.zeros && bytes.IndexByte(p[:n], 0) >= 0 {
+		return 0, errors.New("it has bytes of 0, which text has not: the file is damaged, or no text")
+	}
 	kept := p[:0]
 	for i := 0; i < n; i++ {
 		if !l.start && !l.quoted && !l.cr && l.comment == 0 { // within a line, only these have a meaning

@@ -126,3 +126,15 @@ func TestLargeCompressedFilesAreRead(t *testing.T) {
 		t.Errorf("%d images were read, or others", data.count())
 	}
 }
+
+// Text with bytes of 0, as in a file whose end was never written, is refused where they begin.
+func TestTextWithZeros(t *testing.T) {
+	for _, name := range []string{"rows.csv", "bits.txt"} {
+		path := written(t, name, table30("a,b", "%[1]d.5,%[2]d")+strings.Repeat("\x00", 1<<20))
+		if name == "bits.txt" {
+			path = written(t, name, strings.Repeat("0 1 1\n1 0 1\n0 0 1\n", 9)+strings.Repeat("\x00", 1<<20))
+		}
+		_, err := Spec{Name: path}.Open()
+		wantError(t, err, "bytes of 0")
+	}
+}

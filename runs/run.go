@@ -324,6 +324,9 @@ func (r *Run) At(epoch int) (Snapshot, error) {
 		if r.position.Epoch == epoch && r.position.Rows == 0 {
 			return r.snapshot, nil
 		}
+		if epoch <= r.position.Epoch && slices.Contains(r.experiment.Header().Keep, epoch) {
+			return Snapshot{}, fmt.Errorf("%s is missing, although training kept it: restore it from a copy", path)
+		}
 		has := fmt.Sprintf("the last (epoch %d)", r.position.Epoch)
 		if r.position.BestEpoch > 0 {
 			has = fmt.Sprintf("the best (epoch %d) and %s", r.position.BestEpoch, has)
