@@ -66,7 +66,7 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 			of.text = func(v parquet.Value) string { return textOfHalf(v, table.Missing) }
 		}
 		if table.Rules != dataset.FirstRules {
-			if err := of.check(table, file); err != nil {
+			if err := of.check(file); err != nil {
 				return err
 			}
 			if text := timeText(c.Type()); text != nil {
@@ -82,12 +82,16 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 		return err
 	}
 	buffer, fields := make([]parquet.Row, 64), make([]string, len(names))
-	for _, group := range file.RowGroups() {
+	honest := pages{file: table}
+	for g, group := range file.RowGroups() {
 		if group.NumRows() == 0 {
 			continue // which parquet-go cannot read
 		}
 		var chunks []parquet.ColumnChunk
 		for _, c := range columns {
+			if err := honest.check(c, &file.Metadata().RowGroups[g]); err != nil {
+				return err
+			}
 			chunks = append(chunks, group.ColumnChunks()[c.Index()])
 		}
 		rows := parquet.NewColumnChunkRowReader(chunks)

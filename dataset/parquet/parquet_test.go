@@ -3,6 +3,7 @@ package parquet_test
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset/parquet"
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -148,6 +150,78 @@ func TestCodesInHalfPrecision(t *testing.T) {
 	spec.Missing = "9"
 	if set, err := spec.Open(); err != nil || set.Shape() != (dataset.Shape{Height: 1, Width: 1}) {
 		t.Errorf("%v, error %v", set, err)
+	}
+}
+
+// onePage returns a file with eight values of a column x in a page. Before it is a dictionary of one number, unless the
+// page is compressed.
+func onePage(t *testing.T, page string, header format.PageHeader, codec format.CompressionCodec, repetition format.FieldRepetitionType, kind format.Type) []byte {
+	file := []byte("PAR1")
+	add := func(v any, data string) {
+		b, err := thrift.Marshal(new(thrift.CompactProtocol), v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file = append(append(file, b...), data...)
+	}
+	if codec == format.Uncompressed {
+		add(&format.PageHeader{Type: format.DictionaryPage, UncompressedPageSize: 4, CompressedPageSize: 4, DictionaryPageHeader: thrift.New(format.DictionaryPageHeader{NumValues: 1})}, "\a\x00\x00\x00")
+	}
+	header.CompressedPageSize += int32(len(page))
+	add(&header, page)
+	size := int64(len(file))
+	add(&format.FileMetaData{Version: 1, NumRows: 8, Schema: []format.SchemaElement{
+		{Name: "schema", NumChildren: thrift.New[int32](1)}, {Name: "x", Type: thrift.New(kind), RepetitionType: thrift.New(repetition)},
+	}, RowGroups: []format.RowGroup{{NumRows: 8, Columns: []format.ColumnChunk{{
+		MetaData: format.ColumnMetaData{Type: kind, PathInSchema: []string{"x"}, Codec: codec, NumValues: 8, TotalCompressedSize: size - 4, DataPageOffset: 4},
+	}}}}}, "")
+	return append(binary.LittleEndian.AppendUint32(file, uint32(int64(len(file))-size)), "PAR1"...)
+}
+
+// A page that claims more than it has is refused without memory for what it claims.
+func TestPagesThatClaimTooMuch(t *testing.T) {
+	const rle, plain, indices, none = format.RLE, format.Plain, format.RLEDictionary, format.Uncompressed
+	one := func(values int32, kind format.Encoding, more, size int32) format.PageHeader {
+		return format.PageHeader{Type: format.DataPage, CompressedPageSize: more, UncompressedPageSize: size, DataPageHeader: thrift.New(format.DataPageHeader{NumValues: values, Encoding: kind, DefinitionLevelEncoding: rle, RepetitionLevelEncoding: rle})}
+	}
+	two := func(levels int32) format.PageHeader {
+		return format.PageHeader{Type: format.DataPageV2, DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 8, NumRows: 8, Encoding: indices, DefinitionLevelsByteLength: levels})}
+	}
+	numbers := strings.Repeat("\a\x00\x00\x00", 8)
+	snappy, zstd := "\x20\x7c"+numbers, "\x28\xb5\x2f\xfd\x20\x20\x01\x01\x00"+numbers
+	for _, c := range []struct {
+		name, page string
+		header     format.PageHeader
+		codec      format.CompressionCodec
+		repetition format.FieldRepetitionType
+		kind       format.Type
+		reads      bool
+	}{
+		{"indices", "\x00\x10", one(8, indices, 0, 0), none, format.Required, format.Int32, true},
+		{"indices", "\x00\x80\x80\x80\x20", one(8, indices, 0, 0), none, format.Required, format.Int32, false},
+		{"packed indices", "\x00\x81\x80\x80\x04", one(8, indices, 0, 0), none, format.Required, format.Int32, false},
+		{"levels", "\x02\x00\x00\x00\x10\x01\x00\x10", one(8, indices, 0, 0), none, format.Optional, format.Int32, true},
+		{"levels", "\x05\x00\x00\x00\x80\x80\x80\x40\x01\x00\x10", one(8, indices, 0, 0), none, format.Optional, format.Int32, false},
+		{"levels of version 2", "\x10\x01\x00\x10", two(2), none, format.Optional, format.Int32, true},
+		{"levels of version 2", "\x80\x80\x80\x40\x01\x00\x10", two(5), none, format.Optional, format.Int32, false},
+		{"values", "\x00\x10", one(1<<26, indices, 0, 0), none, format.Required, format.Int32, false},
+		{"the size", numbers, one(8, plain, 1<<28, 0), none, format.Required, format.Int32, false},
+		{"nulls", "\x02\x00\x00\x00\x10\x00", one(8, plain, 0, 0), none, format.Optional, format.Int32, true},
+		{"Snappy", snappy, one(8, plain, 0, 32), format.Snappy, format.Required, format.Int32, true},
+		{"the size of Snappy", snappy, one(8, plain, 0, 1<<28), format.Snappy, format.Required, format.Int32, false},
+		{"the size in Snappy", "\x80\x80\x80\x80\x01" + snappy[1:], one(8, plain, 0, 32), format.Snappy, format.Required, format.Int32, false},
+		{"Zstandard", zstd, one(8, plain, 0, 32), format.Zstd, format.Required, format.Int32, true},
+		{"the size in Zstandard", zstd[:4] + "\xa0\x00\x00\x00\x10" + zstd[6:], one(8, plain, 0, 32), format.Zstd, format.Required, format.Int32, false},
+		{"differences", "\x80\x01\x04\x80\x80\x80\x80\x01\x00", one(8, format.DeltaBinaryPacked, 0, 0), none, format.Required, format.Int64, false},
+		{"truth values", "\x06\x00\x00\x00\x80\x80\x80\x80\x08\x01", one(8, rle, 0, 0), none, format.Required, format.Boolean, false},
+	} {
+		file := onePage(t, c.page, c.header, c.codec, c.repetition, c.kind)
+		fuzz.Bounded(t, len(file), func() {
+			rows, err := read(file, dataset.FirstRules)
+			if c.reads && (err != nil || len(rows) != 9) || !c.reads && (err == nil || !strings.Contains(err.Error(), `a page of column "x" has less than it claims`)) {
+				t.Errorf("%s: %d rows, error %v", c.name, len(rows), err)
+			}
+		})
 	}
 }
 
