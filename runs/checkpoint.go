@@ -26,6 +26,7 @@ const (
 	positionKey   = "run"
 	headerKey     = "model"
 	experimentKey = "experiment" // in model files: the experiment, in TOML
+	schemaKey     = "schema"     // in model files: schema.toml
 	version1Key   = "helmholtz"
 )
 
@@ -269,30 +270,36 @@ func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }
 
-// readModel reads a file that MarshalModel wrote. It refuses a file that does not fit into memory.
 func readModel(r io.Reader) (Experiment, Snapshot, error) {
+	e, s, _, err := readModelFile(r)
+	return e, s, err
+}
+
+// readModelFile reads a file that MarshalModel or SaveModel wrote, and its texts. It refuses a file that does not fit into
+// memory.
+func readModelFile(r io.Reader) (e Experiment, s Snapshot, texts map[string]string, err error) {
 	most, _ := mostTensors()
 	f, err := safetensors.Read(r, most)
 	if err != nil {
-		return nil, Snapshot{}, fmt.Errorf("damaged model file, or not a model file: %w", err)
+		return nil, s, nil, fmt.Errorf("damaged model file, or not a model file: %w", err)
 	}
 	text, ok := f.Metadata[experimentKey]
 	if !ok {
-		return nil, Snapshot{}, errors.New("not a model file: its metadata lack the experiment; open a checkpoint by its directory")
+		return nil, s, nil, errors.New("not a model file: its metadata lack the experiment; open a checkpoint by its directory")
 	}
 	header, current := f.Metadata[headerKey]
 	if !current {
 		header = f.Metadata[version1Key]
 	}
 	if current && !f.Sealed() {
-		return nil, Snapshot{}, errors.New("the model file lacks its checksum: it was damaged or changed")
+		return nil, s, nil, errors.New("the model file lacks its checksum: it was damaged or changed")
 	}
-	e, err := ParseExperiment([]byte(text))
+	e, err = ParseExperiment([]byte(text))
 	if err != nil {
-		return nil, Snapshot{}, fmt.Errorf("the experiment of the model file: %w", err)
+		return nil, s, nil, fmt.Errorf("the experiment of the model file: %w", err)
 	}
 	if err := checkFinite(f.Tensors); err != nil {
-		return nil, Snapshot{}, fmt.Errorf("the model file: %w", err)
+		return nil, s, nil, fmt.Errorf("the model file: %w", err)
 	}
-	return e, Snapshot{Header: json.RawMessage(header), Tensors: f.Tensors}, nil
+	return e, Snapshot{Header: json.RawMessage(header), Tensors: f.Tensors}, f.Metadata, nil
 }

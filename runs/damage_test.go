@@ -147,6 +147,13 @@ func TestDamagedSchemas(t *testing.T) {
 	if blank, err := run.Blank(); err != nil || blank.Shape() != set.Shape() {
 		t.Fatalf("%v, %v", blank, err)
 	}
+	var model bytes.Buffer
+	if err := run.SaveModel(&model); err != nil {
+		t.Fatal(err)
+	}
+	if blank, err := runs.BlankOfModel(&model); err != nil || blank.Shape() != set.Shape() || !cmp.Equal(blank.Columns(), set.Columns()) {
+		t.Errorf("of the model file: %v, %v", blank, err)
+	}
 	path := filepath.Join(run.Dir(), "schema.toml")
 	flipped(t, path, 100, func(place int) {
 		if blank, err := run.Blank(); err == nil || !strings.Contains(err.Error(), path) {

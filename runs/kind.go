@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Kind describes the runs of one type of experiment and the models that they train. A family that
@@ -190,10 +191,14 @@ func (t *Typed[E, M]) of(s Snapshot, err error) (model M, _ error) {
 	return model, nil
 }
 
-// SaveModel writes the model of the last checkpoint together with its experiment. LoadModel of the
+// SaveModel writes the model of the last checkpoint together with its experiment and the schema of its data. LoadModel of the
 // family's package reads the file without the run.
 func (r *Run) SaveModel(w io.Writer) error {
-	b, err := MarshalModel(r.experiment, r.snapshot)
+	texts := map[string]string{experimentKey: string(r.experiment.TOML())}
+	if schema, err := file.Read(r.path(schemaFile), longestSchema); err == nil {
+		texts[schemaKey] = string(schema)
+	}
+	b, err := marshal(r.snapshot, texts)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -39,24 +41,37 @@ func (r *Run) Blank() (*dataset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	sealed, err := verifyText(text)
-	if err == nil && !sealed {
-		err = errors.New("it has no checksum: the file was damaged")
-	}
-	var set *dataset.Set
-	if err == nil {
-		var of dataset.Schema
-		of, err = dataset.ParseSchema(text)
-		switch h := r.experiment.Header(); {
-		case err != nil:
-		case of.Fingerprint != h.Fingerprint:
-			err = fmt.Errorf("it describes data with fingerprint %.12s, but the run has data with %.12s", of.Fingerprint, h.Fingerprint)
-		default:
-			set, err = of.Blank(h.Dataset)
-		}
-	}
+	set, err := blank(text, r.experiment.Header())
 	if err != nil {
 		return nil, fmt.Errorf("%w: restore the file from a copy, or remove it and put the data back", damaged(path, err))
 	}
 	return set, nil
+}
+
+// blank returns the set without rows that the text of a schema describes.
+func blank(text []byte, h Header) (*dataset.Set, error) {
+	if sealed, err := verifyText(text); err != nil || !sealed {
+		return nil, cmp.Or(err, errors.New("it has no checksum: the file was damaged"))
+	}
+	of, err := dataset.ParseSchema(text)
+	if err == nil && of.Fingerprint != h.Fingerprint {
+		err = fmt.Errorf("it describes data with fingerprint %.12s, but the run has data with %.12s", of.Fingerprint, h.Fingerprint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return of.Blank(h.Dataset)
+}
+
+// BlankOfModel returns the data set without rows of a model file that Run.SaveModel wrote, as Run.Blank does. It refuses a
+// file of an earlier version, which has no schema, and of a run on rows that a program made.
+func BlankOfModel(r io.Reader) (*dataset.Set, error) {
+	e, _, texts, err := readModelFile(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case texts[schemaKey] == "":
+		return nil, errors.New("the model file has no schema of its data: save the model of a newer run on a file or a named set")
+	}
+	return blank([]byte(texts[schemaKey]), e.Header())
 }
