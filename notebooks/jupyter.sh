@@ -20,6 +20,7 @@ root=$(cd "$(dirname "$0")/.." && pwd -P)
 bin=$root/build/bin
 venv=$root/build/venv
 pins=$root/notebooks/requirements.txt
+log=$root/build/install.log
 
 # GoNB finds Go's tools on the PATH, and Jupyter finds its kernels in JUPYTER_DATA_DIR.
 PATH=$bin:$venv/bin:$PATH
@@ -55,22 +56,39 @@ clear_go_environment() {
 
 # build COMMAND... runs a go command in the project, whose programs go to build/bin.
 build() {
-	(cd "$root" && GOBIN=$bin go "$@") ||
+	(cd "$root" && logged env GOBIN="$bin" go "$@") ||
 		fail "Go could not build its tools and the library; the lines above say why." \
 			"The first time this needs a network, to download the modules of go.mod."
 }
 
-# step TEXT COMMAND... prints what is being done, and then how long it took.
+# step TEXT COMMAND... prints what is being done, every 15 seconds how far it is, and then how long it took.
 step() {
 	printf '%s ...' "$1"
 	shift
 	began=$(date +%s)
+	mkdir -p "$root/build"
+	: >"$log"
+	while sleep 15 >/dev/null 2>&1 && kill -0 $$; do
+		printf '\n    %d s: %s ...' $(($(date +%s) - began)) "$(tail -n 1 "$log" | cut -c 1-100)"
+	done &
+	ticker=$!
+	trap 'kill $ticker' EXIT
 	"$@"
+	kill $ticker
+	trap - EXIT
 	echo " $(($(date +%s) - began)) s"
 }
 
+# logged COMMAND... runs a command whose output goes to the log, from which step tells how far it is.
+logged() {
+	"$@" >"$log" 2>&1 || {
+		cat "$log" >&2
+		return 1
+	}
+}
+
 build_tools() {
-	build install golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
+	build install -v golang.org/x/tools/cmd/goimports golang.org/x/tools/gopls
 	stamp=$(cat "$root/go.mod" "$root/notebooks/jupyter.sh" | cksum)
 	if [ ! -x "$bin/gonb" ] || [ "$(cat "$bin/.gonb" 2>/dev/null)" != "$stamp" ]; then
 		build_gonb
@@ -100,7 +118,7 @@ build_gonb() {
 		cat "$root/go.mod"
 		echo "replace $gonb => ./build/gonb"
 	} >"$root/build/gonb.mod"
-	build install -modfile=build/gonb.mod $gonb
+	build install -v -modfile=build/gonb.mod $gonb
 	rm -rf "$root/build/gonb" "$root/build/gonb.mod" "$root/build/gonb.sum"
 }
 
@@ -116,8 +134,8 @@ install_tools() {
 }
 
 compile() {
-	build install ./cmd/helmholtz
-	build build ./... # what cells import, so that the first cell is quick
+	build install -v ./cmd/helmholtz
+	build build -v ./... # what cells import, so that the first cell is quick
 }
 
 build_library() {
@@ -163,7 +181,7 @@ install_jupyter() {
 
 make_venv() {
 	python3 -m venv --clear "$venv" &&
-		"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins" &&
+		logged "$venv/bin/python" -m pip install --progress-bar off --disable-pip-version-check --requirement "$pins" &&
 		install_translator "$venv/bin/python" &&
 		cp "$pins" "$venv/requirements.txt" ||
 		fail "Installing Jupyter failed; the lines above say why." \
