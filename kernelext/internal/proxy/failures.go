@@ -152,7 +152,7 @@ func (c *cell) conclude(said string) {
 			said = c.report
 		}
 	default:
-		if found := panicked.FindStringSubmatch(c.stderr); found != nil {
+		if found := panicked.FindStringSubmatch(c.stderr); found != nil && said == "exit status 2" {
 			said = strings.TrimSuffix(found[0], found[1])
 		} else if last := strings.TrimSpace(c.stderr); last != "" {
 			said += ": " + logged.ReplaceAllString(last[strings.LastIndexByte(last, '\n')+1:], "")

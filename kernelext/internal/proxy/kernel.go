@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -291,8 +292,9 @@ func (k *Kernel) passReply(g *child, m *message, id string, c *cell) {
 		m.metadata = encode(map[string]string{"started": c.started})
 	}
 	if c != nil && c.failure != nil {
-		c.failure["execution_count"] = reply.Count
-		m.content, reply.Status = encode(c.failure), "error"
+		failed := maps.Clone(c.failure)
+		failed["execution_count"] = reply.Count
+		m.content, reply.Status = encode(failed), "error"
 	}
 	k.mu.Unlock()
 	pass := func() {
