@@ -196,7 +196,7 @@ func TestWriteCSVOfRanges(t *testing.T) {
 
 // A number has the decimals of its column, however its file writes them.
 func TestDecimals(t *testing.T) {
-	set := opened(t, Spec{Name: written(t, "decimals.csv", table30("a,b,c,d", "%[1]d.50,1%[1]de-4,%[2]d.25e1,-%[1]d1")), Binarization: Real})
+	set := opened(t, Spec{Name: written(t, "decimals.csv", table30("a,b,c,d", "%[1]d.250,1%[1]de-4,%[2]d.25e1,-%[1]d1.0")), Binarization: Real})
 	if _, fields, err := set.Fields(Sheet{set.Shape(), [][]float64{{1.006, 1.00006, 2.06, -3.4}}}, Writing{}); err != nil || strings.Join(fields[0], " ") != "1.01 1.0001 2.1 -3" {
 		t.Errorf("fields %v, %v", fields, err)
 	}

@@ -66,7 +66,7 @@ func (s *Set) Description() string {
 		fmt.Fprintln(&b, notice)
 	}
 	side := int(math.Round(math.Sqrt(float64(s.Shape().Units()))))
-	if s.Shape().Height == 1 && side > 3 && side*side == s.Shape().Units() && s.spec.IsFile() {
+	if s.Shape().Height == 1 && side > 3 && side*side == s.Shape().Units() && s.spec.IsFile() && (&rows{columns: s.columns}).named() == nil {
 		fmt.Fprintf(&b, "rows of %d values may be images of %d×%[2]d: if so, add --shape %[2]dx%[2]d\n", side*side, side)
 	}
 	return b.String()

@@ -145,6 +145,7 @@ type fields struct {
 	zero     bool            // whether a field begins with 0
 	decimals int             // the largest number of digits behind the point
 	missing  string          // the line of the first field that is missing
+	gaps     int             // number of fields that are missing
 	empty    string          // the first missing field, quoted
 	invalid  string          // the line of the first value that is not UTF-8
 	absent   bool            // whether the second file lacks this column
@@ -289,6 +290,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	v, is := t.numberIn(field)
 	switch {
 	case t.isMissing(field, v, is):
+		c.gaps++
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
 		}
@@ -750,7 +752,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && !c.Kind.isIgnored() {
-			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name))
+			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name)+t.gapsOf(columns))
 		}
 		for _, code := range c.Missing {
 			if r := of.find(code); r >= 0 && !c.Kind.isIgnored() {
@@ -832,6 +834,21 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
 	}
 	return train, test, nil
+}
+
+// gapsOf lists the numbers of missing values in columns, if there are several.
+func (t *table) gapsOf(columns []Column) string {
+	var counts []string
+	all := 0
+	for i, c := range columns {
+		if n := t.columns[i].gaps; n > 0 && !c.Kind.isIgnored() {
+			counts, all = append(counts, fmt.Sprintf("%d in %q", n, c.Name)), all+n
+		}
+	}
+	if all < 2 {
+		return ""
+	}
+	return fmt.Sprintf("; of %s, values are missing: %s", names.Count(t.rows, "row"), listed(counts))
 }
 
 // rowsAtOnce is a number of rows of which a cache holds a part of each column.
@@ -1117,9 +1134,9 @@ func isRange(field string) bool {
 // mostDecimals is a number of decimals above which all numbers are written with the same digits.
 const mostDecimals = 15
 
-// decimalsOf returns the number of digits behind the point of a number.
+// decimalsOf returns the number of digits behind the point of a number, without zeros at its end.
 func decimalsOf(field string) int {
-	end, exponent := len(field), 0
+	end, exponent := len(field), 0 // end of the digits that are not 0
 	for i := len(field) - 1; i >= 0; i-- {
 		switch field[i] {
 		case '.', ',':
@@ -1127,6 +1144,10 @@ func decimalsOf(field string) int {
 		case 'e', 'E':
 			exponent, _ = strconv.Atoi(field[i+1:])
 			end = i
+		case '0':
+			if end == i+1 {
+				end = i
+			}
 		}
 	}
 	return max(0, -exponent)
