@@ -26,7 +26,10 @@ type Page struct {
 var (
 	images = regexp.MustCompile(`(?m)^(!\[[^\]]*\]\([^)]*\)|<img [^>]*>)\n+`)
 	live   = regexp.MustCompile(`(?s)<link .*</noscript>`)
-	links  = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
+	// examplesOf matches the indented lines at the end of a section.
+	examplesOf = regexp.MustCompile(`(\n    .*)+$`)
+
+	links = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
 )
 
 // Pages returns the guides, sorted by name.
@@ -83,4 +86,17 @@ func Find(name string) (Page, error) {
 		}
 	}
 	return Page{}, fmt.Errorf("there is no guide %q%s: the guides are %s", name, names.Meant(name, Names()...), strings.Join(Names(), ", "))
+}
+
+// Manual returns the description and the examples of a command, named by its path such as "helmholtz eval", from the page
+// commands. Both are empty if the page has no section for it.
+func Manual(command string) (description, examples string) {
+	text, _ := files.ReadFile("commands.md") // it is embedded
+	_, section, _ := strings.Cut(string(text), "\n## "+command+"\n\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	section = "\n" + strings.NewReplacer(`\*`, "*", `\<`, "<").Replace(strings.TrimRight(section, "\n"))
+	if at := examplesOf.FindStringIndex(section); at != nil {
+		section, examples = section[:at[0]], strings.ReplaceAll(section[at[0]:], "\n  ", "\n")
+	}
+	return strings.Trim(section, "\n"), strings.TrimPrefix(examples, "\n")
 }

@@ -27,8 +27,6 @@ func newBench() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure how long training and evaluation take",
-		Example: `  helmholtz bench train --dataset mnist --validation 0 --algorithm nrws --layers 300,200,100,75,50,35,30,25,20,15,10,10 --json
-  helmholtz bench eval runs/mnist --json`,
 	}, computing(newBenchTrain()), computing(newBenchEval()), newBenchGrowth())
 }
 
@@ -48,14 +46,6 @@ var withoutEffect = []string{"keep", "patience", "measure", "record-steps", "bel
 func newBenchTrain() *cobra.Command {
 	c := newBenchOf("train", defaultFamily)
 	c.Short = "Measure how long training steps take"
-	c.Long = `Measure how long training steps take, after an epoch of training or its first 2,000 steps. The command
-takes the flags of "helmholtz train", or of its command for a family below, and keeps no run. If an epoch is one step,
-each step starts from the initial parameters.`
-	c.Example = `  helmholtz bench train --dataset glyphs --layers 300,200,100 --steps 500
-  helmholtz bench train --dataset mnist --layers 300,200,100 --backend cuda --json
-  helmholtz bench train --dataset glyphs --algorithm pcd --layers 100 --steps 500
-  helmholtz bench train ppca --dataset miniglyphs --binarization grey --steps 20
-  helmholtz bench train --dataset glyphs --profile cpu.pprof && go tool pprof -top cpu.pprof`
 	addFamilies(c, func(family string) *cobra.Command { return newBenchOf(family, family) })
 	return c
 }
@@ -187,10 +177,9 @@ func newBenchEval() *cobra.Command {
 	var samples, rows int
 	var asJSON bool
 	c := &cobra.Command{
-		Use:     "eval DIR",
-		Short:   "Measure how many importance samples per second the machine of a run draws",
-		Example: "  helmholtz bench eval runs/mnist --samples 1000 --rows 1000",
-		Args:    oneRun,
+		Use:   "eval DIR",
+		Short: "Measure how many importance samples per second the machine of a run draws",
+		Args:  oneRun,
 	}
 	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn from the run's seed, 0 for all")
@@ -234,10 +223,9 @@ func newBenchEval() *cobra.Command {
 func newBenchGrowth() *cobra.Command {
 	var out string
 	c := &cobra.Command{
-		Use:     "growth FILE...",
-		Short:   "Draw how cost grows, with a panel for each file that notebooks/speed.py has measured",
-		Example: "  helmholtz bench growth build/speed/growth/width.jsonl --out growth.png",
-		Args:    some("name one or more files of measurements, as notebooks/speed.py --family growth writes them"),
+		Use:   "growth FILE...",
+		Short: "Draw how cost grows, with a panel for each file that notebooks/speed.py has measured",
+		Args:  some("name one or more files of measurements, as notebooks/speed.py --family growth writes them"),
 	}
 	figureFlag(c.Flags(), &out, "growth.png", "`file` to draw into")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -17,22 +17,7 @@ func newCompare() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare DIR...",
 		Short: "Compare experiments in a table and a figure",
-		Long: `Compare experiments on the same data, each with one run or several seeds. The table
-lists the settings that differ, the training time and the results: log p in nats, or
-the objective of another family, with its baseline, and a remark if training diverged.
-If experiments have different objectives, such as a Boltzmann machine and a Helmholtz
-machine, the objectives are omitted.
---samples adds log p for the last or the best checkpoints: by importance sampling, whose
-estimates are too low in expectation, and for Boltzmann machines exactly, if one side has
-at most 25 units, or by AIS, whose estimates are too high in expectation. It also adds
-the difference from the first experiment, with the standard error of the differences of
-rows, or over seeds. --out draws the training curves, the mean over seeds within a band of
-one standard deviation. With --format or --table the table has one row per experiment.`,
-		Example: `  helmholtz compare runs/mnist-rws runs/mnist-nrws
-  helmholtz compare runs/mnist-rws runs/mnist-nrws --samples 1000 --checkpoint best --table comparison.csv
-  helmholtz compare runs/rbm runs/mnist-rws --samples 100
-  helmholtz compare runs/mnist-rws runs/mnist-nrws --out comparison.svg --against seconds`,
-		Args: someRuns,
+		Args:  someRuns,
 	}
 	f := c.Flags()
 	tables := newTableFlags(c, "experiments", "")

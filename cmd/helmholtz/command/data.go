@@ -21,18 +21,10 @@ func newData() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "data",
 		Short: "List, download, describe and find data sets",
-		Long: `List, download, describe and find data sets. The program looks for their files in the
-folder that HELMHOLTZ_DATA names, then in the user's cache directory. Only "data get"
-downloads anything.`,
-		Example: `  helmholtz data list
-  helmholtz data get mnist
-  helmholtz data show digits.csv --out sheet.png
-  helmholtz data path`,
 	}, &cobra.Command{
-		Use:     "list",
-		Short:   "List the named data sets and where their files are",
-		Example: "  helmholtz data list",
-		Args:    noArgs,
+		Use:   "list",
+		Short: "List the named data sets and where their files are",
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			listData(c.OutOrStdout())
 			noteFolder(c.ErrOrStderr())
@@ -41,12 +33,7 @@ downloads anything.`,
 	}, &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Download data sets from their official addresses and verify them",
-		Long: `Download data sets from their official addresses and verify them. If a download
-breaks off, or the server sends nothing for a minute, the program requests the missing
-bytes again, up to four times. It keeps partial downloads, and the next "data get"
-resumes them.`,
-		Example: "  helmholtz data get mnist fashion",
-		Args:    some("name the data sets to fetch, such as mnist: helmholtz data list shows them all"),
+		Args:  some("name the data sets to fetch, such as mnist: helmholtz data list shows them all"),
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
 				if err := dataset.Get(c.Context(), name, download(c.ErrOrStderr())); err != nil {
@@ -57,10 +44,9 @@ resumes them.`,
 			return nil
 		},
 	}, newDataShow(), &cobra.Command{
-		Use:     "path",
-		Short:   "Print the folders that are searched for data",
-		Example: "  helmholtz data path",
-		Args:    noArgs,
+		Use:   "path",
+		Short: "Print the folders that are searched for data",
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			folders, err := dataset.Folders()
 			if err != nil {
@@ -80,23 +66,7 @@ func newDataShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show NAME",
 		Short: "Describe a data set or a file, and draw its first rows",
-		Long: `Describe a named data set or your own file: the number and shape of its rows, the
-type and range of the values, the share of ones, the classes, and for a table its columns
-with the units that represent them. Unlike train, the command does not round grey values
-unless --binarization says so. --out draws the first training rows as images.
-
---write-schema FILE writes the columns of a table, their kinds, values and ranges as TOML.
-Edit the file and give it to train, new and data show with --schema: then they read the
-table by it, and infer nothing.
-
-The command reads CSV and other text with one row per line, NPY and NPZ, MATLAB 5 to 7, IDX,
-Parquet, and folders of PNG and JPEG pictures with one folder per class. FILE#NAME is an
-array in an NPZ or MATLAB file. docs/data.md has a table of formats.`,
-		Example: `  helmholtz data show digits.csv --shape 28x28 --out sheet.png
-  helmholtz data show adult.csv --columns fnlwgt=skip,age=real:6
-  helmholtz data show adult.csv --write-schema adult.toml
-  helmholtz data show pictures --binarization stochastic`,
-		Args: between(1, 1, "name one data set or file"),
+		Args:  between(1, 1, "name one data set or file"),
 	}
 	f := c.Flags()
 	readingFlags(f, &spec)

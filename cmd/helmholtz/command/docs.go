@@ -10,12 +10,8 @@ import (
 
 func newDocs() *cobra.Command {
 	return &cobra.Command{
-		Use:   "docs [PAGE]",
-		Short: "Print a guide, or list the guides",
-		Long: `Print a guide as Markdown, or list the guides and print where the site is, which "make site" builds. In a
-notebook, %hm docs PAGE shows a guide, and %hm docs opens the site.`,
-		Example: `  helmholtz docs
-  helmholtz docs train`,
+		Use:               "docs [PAGE]",
+		Short:             "Print a guide, or list the guides",
 		Args:              between(0, 1, "name at most one guide"),
 		ValidArgsFunction: cobra.FixedCompletions(docs.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {

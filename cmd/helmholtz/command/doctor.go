@@ -23,10 +23,9 @@ import (
 
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check the installation, and say how to get missing parts",
-		Example: "  helmholtz doctor",
-		Args:    noArgs,
+		Use:   "doctor",
+		Short: "Check the installation, and say how to get missing parts",
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			examine(c.OutOrStdout(), localEnvironment())
 			return nil

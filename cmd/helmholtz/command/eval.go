@@ -52,54 +52,7 @@ func newEval() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval DIR",
 		Short: "Estimate the log-likelihood of the machine of a run",
-		Long: `Estimate the log-likelihood of the machine of a run by importance sampling, in nats,
-with standard errors over the data: log p, the lower bound, log p̃*, the effective
-sample size, log Z² and log p* (--log-z2 0 omits both). For a small machine it adds the
-exact divergence from the training data, and for one with labels the classification
-error by p*(y|x) or p(y|v). The baseline next to log p is a factorised model of the
-training rows; if log p is far worse, eval warns that training has diverged.
-
-For a Boltzmann machine, log Z is summed exactly if one side has at most 25 units. If
-both have more, annealed importance sampling (AIS) estimates it, with an interval over
-its chains; the resulting log p is too high in expectation. --raise estimates log p of
-some rows by reversed chains (RAISE). The estimate is too low in expectation for the
-distribution that annealing samples, but not always for the model. The output includes
-the free energies of the rows and of the training rows. For a machine with general
-connections, log Z is a sum over at most 20 units, or estimated by AIS if there are more.
-If a deep machine has too many hidden units to sum out, its free energies are mean-field
-values: with an exact log Z they give a lower bound of log p, with AIS an estimate. The
-same is true of a belief network (the last of the directories layer-1, layer-2 …, or a
-fine-tuned one), whose free energies are estimated from --samples importance samples per
-row (default 100).
-
-For a machine of another family, eval prints the measures that the family estimates. With
-fewer than 10 effective samples or chains, an estimate is called a bound and has no ±.
-
-With --parts, an evaluation with many samples is stored in parts of a few rows each. If it
-is stopped (SIGTERM and SIGUSR1 stop it with exit code 75), repeat the command to resume
-it. Programs with the same directory, on one machine or several, share the parts; --shard
-INDEX/COUNT, or --shard auto in a Slurm array or a Kubernetes Indexed Job, gives each
-program its share. Once all parts exist, the command without --shard prints the
-evaluation, which is bit for bit the evaluation of a single program on the same kind of
-processor. eval submit runs the evaluation on a cluster.
-
-With --rows FILE, eval prints a table with log p of each row of the file, the label that the
-file gives it, if any, and if the machine has labels, the label that it predicts and its log
-probability: as CSV, unless --format or --table chooses another format. The file is read
-like the data of the run, and may lack a column of labels.
-
-For a directory of several seeds, each seed is evaluated, and the mean and the standard
-deviation over seeds are printed. With --format or --table the evaluations are a table
-with one row per seed, whose columns have the keys of --json.`,
-		Example: `  helmholtz eval runs/mnist --samples 10000 --json
-  helmholtz eval runs/mnist --split validation --checkpoint best --log-z2 0
-  helmholtz eval runs/mnist --samples 10000 --backend auto
-  helmholtz eval runs/mnist --checkpoint 50 --samples 10000
-  helmholtz eval runs/mnist --samples 100000 --parts runs/mnist-log-p
-  helmholtz eval runs/adult --rows new.csv --table log-p.csv
-  helmholtz eval runs/mnist-seeds --table evaluations.csv
-  helmholtz eval runs/rbm --schedule adaptive:5000 --chains 100 --raise 100 --json`,
-		Args: oneRun,
+		Args:  oneRun,
 	}
 	f := c.Flags()
 	tables := newTableFlags(c, "evaluations", "")

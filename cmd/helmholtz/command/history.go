@@ -14,17 +14,7 @@ func newHistory() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history DIR...",
 		Short: "Write the history of runs as a table",
-		Long: `Write what training recorded for runs, as a table with one row per epoch: the step,
-the seconds of training, the learning rate, the measures of training and of validation,
-all other measurements, and with --norms the norms of each layer's weights, gradients
-and directions of ascent; also the baseline of the objective, and a remark if an epoch is
-so far from it that training has diverged. Columns have the keys of metrics.jsonl, such
-as validation.log_p. Several runs, and the seeds of a directory, form one table, with a
-column for the directory of the run.`,
-		Example: `  helmholtz history runs/mnist-nrws
-  helmholtz history runs/mnist-rws runs/mnist-nrws --table histories.csv
-  helmholtz history runs/mnist-nrws --norms --format parquet > history.parquet`,
-		Args: someRuns,
+		Args:  someRuns,
 	}
 	tables := newTableFlags(c, "epochs", "text")
 	c.Flags().BoolVar(&norms, "norms", false, "include the norms of each layer's weights, gradients and directions of ascent")

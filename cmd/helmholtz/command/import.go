@@ -22,26 +22,7 @@ func newImport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Make a run from a Boltzmann machine that another program trained",
-		Long: `Make a run from a restricted Boltzmann machine that another program trained. It can be evaluated,
-drawn and trained further like any run. FILE is a safetensors file or an NPZ archive (numpy.savez) of
-float16, bfloat16, float32 or float64 with the weights W, the visible biases b and the hidden
-biases c. Other arrays in the file are ignored.
-
-Programs differ in the values of units (--coding) and in the sign of the parameters (--sign): scikit-learn,
-PyDeep and most others have units of 0 and 1, and the energy -bv - ch - vWh; physicists' programs often
-have spins of -1 and 1. Both flags are required, because the file does not record the conventions, and
-under another convention the same numbers describe another machine. Parameters of spins are converted to
-parameters of units of 0 and 1 with the same log p. W is visible x hidden; scikit-learn's components_
-are hidden x visible: use --transposed. Rows of data have units of 0 and 1, whatever the coding.
-
-The Python package safetensors 0.8.0 scrambles NumPy arrays in Fortran order, such as components_ of
-scikit-learn, when it writes them. Save numpy.ascontiguousarray(components_), or use numpy.savez.
-
-notebooks/rbms.py converts an HDF5 file of the program rbms to a safetensors file.`,
-		Example: `  helmholtz import rbm.npz --dataset mnist --coding 01 --sign minus --out runs/imported
-  helmholtz import sklearn.npz --names components_,intercept_visible_,intercept_hidden_ --transposed --dataset digits.npy --coding 01 --sign minus --out runs/sklearn
-  helmholtz eval runs/imported --schedule adaptive:5000 --raise 100`,
-		Args: between(1, 1, "name the file of the machine, such as rbm.safetensors"),
+		Args:  between(1, 1, "name the file of the machine, such as rbm.safetensors"),
 	}
 	f := c.Flags()
 	f.SortFlags = false

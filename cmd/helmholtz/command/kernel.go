@@ -16,12 +16,6 @@ func newKernel() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "kernel",
 		Short: "Register the Jupyter kernel Go (Helmholtz)",
-		Long: `Register the Jupyter kernel "Go (Helmholtz)": GoNB, with a session in which
-experiments keep training after the cell that started them has ended.`,
-		Example: `  helmholtz kernel install
-  helmholtz kernel fetch
-  helmholtz kernel list
-  helmholtz kernel remove`,
 	}, newKernelInstall(), newKernelFetch(), newKernelList(), newKernelRemove(), newKernelRun(),
 		programmatic("guard DIR PROGRAM [ARGUMENT]...", "Run a program that must not outlive the kernel (used by the kernel)", 2,
 			func(_ *cobra.Command, args []string) error { return kernel.Guard(args[0], args[1:]) }),

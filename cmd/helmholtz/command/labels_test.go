@@ -90,8 +90,8 @@ func TestLabelsOfBoltzmannMachines(t *testing.T) {
 	succeed(t, "sample", joint, "--kind", "filters", "--n", "4", "--out", sheet)
 	succeed(t, "inpaint", joint, "--mask", "left", "--n", "2", "--chains", "2", "--sweeps", "2", "--out", sheet)
 	for says, args := range map[string][]string{
-		"whose rows have no labels":                                           onPatterns("--algorithm", "pcd", "--classes", "2"),
-		"of a machine without labels":                                         onPatterns("--algorithm", "pcd", "--discriminative", "1"),
+		"whose rows have no labels":   onPatterns("--algorithm", "pcd", "--classes", "2"),
+		"of a machine without labels": onPatterns("--algorithm", "pcd", "--discriminative", "1"),
 		"unknown flag: --label-layer (a flag of helmholtz train hm): omit it, or choose such a family": append(labeled, "--label-layer", "top"),
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), append(args, "--out", filepath.Join(here, "none"))...); code != exitUsage || !strings.Contains(errOut, says) {

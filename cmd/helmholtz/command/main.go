@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/helmholtz-go/helmholtz/docs"
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -107,22 +108,28 @@ func misuse(c *cobra.Command, format string, values ...any) error {
 
 func newRoot() *cobra.Command {
 	root := newGroup(&cobra.Command{
-		Use:   "helmholtz",
-		Short: "Train, evaluate and draw Helmholtz machines",
-		Long: `Train, evaluate and draw Helmholtz machines with wake-sleep, reweighted
-wake-sleep, bidirectional training and their natural-gradient versions.`,
-		Example: `  helmholtz train --dataset glyphs --algorithm nrws --layers 100,50,20 --epochs 5 --out runs/glyphs
-  helmholtz eval runs/glyphs --samples 1000
-  helmholtz sample runs/glyphs --out sheet.png`,
+		Use:           "helmholtz",
+		Short:         "Train, evaluate and draw Helmholtz machines",
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}, newNew(), computing(newTrain()), newImport(), computing(newEval()), computing(newSample()), computing(newInpaint()),
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), computing(newTune()), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newDocs(), newVersion())
+	addManuals(root)
 	reportMisuse(root)
 	completeWords(root)
 	groupHelp(root)
 	shortHelp(root)
 	return root
+}
+
+// addManuals gives a command and its subcommands the descriptions and examples that the guides have for them.
+func addManuals(c *cobra.Command) {
+	if description, examples := docs.Manual(c.CommandPath()); description+examples != "" {
+		c.Long, c.Example = description, examples
+	}
+	for _, below := range c.Commands() {
+		addManuals(below)
+	}
 }
 
 // reportMisuse turns wrong flags and arguments of a command and its subcommands into usage errors.

@@ -24,16 +24,7 @@ func newNew() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new FILE",
 		Short: "Write a commented experiment file to edit and train",
-		Long: `Write an experiment file for a named data set or your own data, with a comment on every
-setting. The flags of train for Helmholtz machines choose the values. Without --algorithm,
-all other settings are chosen to suit the data; with it, they are the settings of Várady
-2025. Your own numbers, unless they are grey values, stay real numbers, standardised if a
-column is far from 0, and get Gaussian units; each other column of a table becomes one
-variable. The command refuses an experiment that train would refuse.`,
-		Example: `  helmholtz new faces.toml --dataset faces.npy
-  helmholtz new digits.toml --dataset mnist --algorithm bihm --layers 200,100,50
-  helmholtz train --config faces.toml --out runs/faces`,
-		Args: between(1, 1, "name the file to write, such as experiment.toml"),
+		Args:  between(1, 1, "name the file to write, such as experiment.toml"),
 	}
 	c.Flags().SortFlags = false
 	x := newDraftFlags(c.Flags(), defaultFamily)

@@ -20,20 +20,7 @@ func newPlot() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plot DIR...",
 		Short: "Draw the figures of runs",
-		Long: `Draw the figures of runs. A directory of several seeds stands for all its runs.
-
-Each Helmholtz machine has figures of its importance weights, the weights of both proposals
-of p*, the convergence of log Z², its samples, dreams layer by layer, the structure of its
-Fisher matrix, the norms of its weights and gradients layer by layer, and the measurements
-during training. A run of another family has figures of what training recorded, and of
-samples if the model draws them without chains.
-
-All runs together have figures of their training curves; of log p against the number of
-samples, with log p* and log p̃* for bidirectional machines; and, if there are several runs,
-of the norms of their networks.`,
-		Example: `  helmholtz plot runs/mnist-rws runs/mnist-nrws --out figures
-  helmholtz plot runs/mnist-nrws --out figures --format svg --samples 10000`,
-		Args: cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
+		Args:  cobra.MatchAll(some("name the directories of one or more runs"), noFiles),
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
@@ -234,14 +221,7 @@ func newReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Describe a run on one HTML page",
-		Long: `Describe a run on one self-contained HTML page: the experiment, the machine and the program
-that computed it, the training curves, and the norms of the layers. For the last checkpoint,
-the page also has samples if they need no chains, and the evaluation on test rows with its
-standard errors if it uses samples. Helmholtz machines also have importance weights and
-log Z². Each of several seeds gets its own page.`,
-		Example: `  helmholtz report runs/mnist
-  helmholtz report runs/mnist --samples 10000 --rows 10000 --out mnist.html`,
-		Args: oneRun,
+		Args:  oneRun,
 	}
 	f := c.Flags()
 	fileFlag(f, &out, "out", "", "`file` to write (default DIR.html)", "html")

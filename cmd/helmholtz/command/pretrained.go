@@ -21,23 +21,14 @@ func newPretrained() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "pretrained",
 		Short: "List, fetch and check trained machines",
-		Long: `List, fetch and check trained machines. A pretrained machine is the directory of a finished run
-with a card: how it was trained, what was measured, what it is good for and what it cannot do. The
-program looks for machines in the folder pretrained of the clone around the working directory, in the
-folder that HELMHOLTZ_PRETRAINED names, then in the user's cache. Only "pretrained get" downloads
-anything. In Go, hm.OpenPretrained(NAME) and boltzmann.OpenPretrained(NAME) open a machine.`,
-		Example: `  helmholtz pretrained list
-  helmholtz pretrained get mnist-bihm
-  helmholtz pretrained check mnist-bihm --rows 500`,
 	}, newPretrainedList(), newPretrainedShow(), newPretrainedGet(), computing(newPretrainedCheck()), computing(newPretrainedAdd()))
 }
 
 func newPretrainedList() *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Short:   "List the pretrained machines and where they are",
-		Example: "  helmholtz pretrained list",
-		Args:    noArgs,
+		Use:   "list",
+		Short: "List the pretrained machines and where they are",
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(t, "NAME\tMEASURED\tWHERE\tABOUT")
@@ -77,10 +68,9 @@ var oneMachine = some("name a pretrained machine: helmholtz pretrained list show
 
 func newPretrainedShow() *cobra.Command {
 	return &cobra.Command{
-		Use:     "show NAME...",
-		Short:   "Print the cards of pretrained machines, fetched or not",
-		Example: "  helmholtz pretrained show mnist-bihm",
-		Args:    oneMachine,
+		Use:   "show NAME...",
+		Short: "Print the cards of pretrained machines, fetched or not",
+		Args:  oneMachine,
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
 				m, err := described(name)
@@ -115,11 +105,7 @@ func newPretrainedGet() *cobra.Command {
 	return &cobra.Command{
 		Use:   "get NAME...",
 		Short: "Fetch pretrained machines into the user's cache and verify them",
-		Long: `Fetch pretrained machines into the user's cache and verify them. The Go command downloads them as a
-module, so its proxy and checksum settings apply; every file is compared with this program's
-catalogue. A machine that is already present is not fetched.`,
-		Example: "  helmholtz pretrained get mnist-bihm",
-		Args:    oneMachine,
+		Args:  oneMachine,
 		RunE: func(c *cobra.Command, names []string) error {
 			for _, name := range names {
 				m, err := pretrained.Get(c.Context(), name)
@@ -138,13 +124,7 @@ func newPretrainedCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [NAME...]",
 		Short: "Evaluate pretrained machines again, and compare with their cards",
-		Long: `Evaluate pretrained machines again with the options of their cards, and compare. On the same rows and
-draws, the estimate agrees if it lies within one standard error of the card's; on fewer rows, within
-three standard errors of the difference. Without names, all present machines are checked. The exit
-status is 1 if one disagrees or cannot be checked.`,
-		Example: `  helmholtz pretrained check mnist-bihm
-  helmholtz pretrained check --rows 500`,
-		Args: cobra.ArbitraryArgs,
+		Args:  cobra.ArbitraryArgs,
 	}
 	numberFlag(c.Flags(), &rows, "rows", 0, 0, "evaluate at most `N` rows, drawn from the card's seed; 0 for the number on the card")
 	c.RunE = func(c *cobra.Command, names []string) error {
@@ -190,13 +170,7 @@ func newPretrainedAdd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add RUN NAME",
 		Short: "Make a pretrained machine from a finished run",
-		Long: `Make a pretrained machine from a finished run, for readers of a paper or for a group that shares a
-folder: evaluate its last checkpoint, and copy its experiment, history and last checkpoint, a sheet of
-samples and a card with the measurements into a folder. The record of sessions names the hosts that
-trained, and the experiment names the path of your own data set.`,
-		Example: `  helmholtz pretrained add runs/mnist our-mnist --to /shared/machines --about "Two hidden layers on MNIST" \
-      --strengths "Fast to evaluate" --weaknesses "Blurred digits" --licence "of MNIST: CC BY-SA 3.0"`,
-		Args: cobra.MatchAll(between(2, 2, "name the directory of a run, and the new machine"), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
+		Args:  cobra.MatchAll(between(2, 2, "name the directory of a run, and the new machine"), func(_ *cobra.Command, args []string) error { return noFiles(nil, args[:1]) }),
 	}
 	f := c.Flags()
 	f.StringVar(&to, "to", "", "`folder` of machines (default: the folder that HELMHOLTZ_PRETRAINED names)")

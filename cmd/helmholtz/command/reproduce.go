@@ -296,11 +296,7 @@ func newReproduceList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [ID...]",
 		Short: "List the published results and their progress",
-		Long: `List the published results and their progress at a scale: how many epochs of the runs
-that they need are done, whether the results have been made, and at what length of training.`,
-		Example: `  helmholtz reproduce list
-  helmholtz reproduce list 'varady/table*' --scale full`,
-		Args: cobra.ArbitraryArgs,
+		Args:  cobra.ArbitraryArgs,
 	}
 	x := newReproduceFlags(c)
 	tables := newTableFlags(c, "results", "text")
@@ -329,14 +325,7 @@ func newReproduceReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Write pages about the results that have been made",
-		Long: `Write a page in Markdown that shows how each conclusion of the documents stands. With
---out, also write into the folder of the results: the evidence, a list of all results, all
-numbers as CSV, and a page for each result, with published next to measured numbers. Each
-result is shown at its largest scale; the scale smoke is omitted. The same findings give
-the same pages.`,
-		Example: `  helmholtz reproduce report
-  helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md`,
-		Args: noArgs,
+		Args:  noArgs,
 	}
 	x := newReproduceFlags(c)
 	c.Flags().Lookup("scale").Hidden = true
@@ -384,13 +373,7 @@ func newReproduceRejudge() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rejudge ID...",
 		Short: "Judge the stored findings again",
-		Long: `Judge the findings on results again, from the values that they store: numbers by the
-current criteria, claims by the limits that are stored with their quantities. Nothing is
-trained or measured. Each finding records the date, the version of this program, the reason
-and what has changed, and names what the criteria no longer have. A verdict does not change
-if the finding does not record the quantities that the verdict rests on.`,
-		Example: `  helmholtz reproduce rejudge varady/tableC.1 --results notebooks/results --reason "ratios of times have a verdict at every length"`,
-		Args:    some("name the results to judge again, such as varady/tableC.1, or all: helmholtz reproduce list shows the IDs"),
+		Args:  some("name the results to judge again, such as varady/tableC.1, or all: helmholtz reproduce list shows the IDs"),
 	}
 	x := newReproduceFlags(c)
 	c.Flags().Lookup("scale").Hidden = true

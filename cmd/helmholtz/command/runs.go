@@ -13,19 +13,7 @@ func newRuns() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "runs [DIR]",
 		Short: "List the runs below a directory",
-		Long: `List all runs of any family below a directory (default runs), including runs that other
-programs are training: their progress, and the objective in the last and in the best
-epoch. Tables in CSV, JSON and Parquet also have all settings.
-
---where and --sort take any column of the table and any setting of experiment.toml, such
-as method.learning_rate, or learning_rate if a run has only one setting with this ending.
-Texts are compared by =, != and ~, which means "contains"; numbers also by <, >, <= and >=.
-Damaged runs and unknown families are named on standard error and skipped.`,
-		Example: `  helmholtz runs
-  helmholtz runs runs --where state=finished --where 'learning_rate>=0.01' --sort -validation
-  helmholtz runs runs --columns method.samples,seed
-  helmholtz runs runs --table runs.parquet`,
-		Args: between(0, 1, "name one directory"),
+		Args:  between(0, 1, "name one directory"),
 	}
 	tables := newTableFlags(c, "runs", "text")
 	c.Flags().StringArrayVar(&where, "where", nil, "`condition` that the runs must meet, NAME=VALUE or with another operator; may be repeated")

@@ -25,43 +25,7 @@ func newSample() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sample DIR",
 		Short: "Draw images from the machine of a run",
-		Long: `Draw images from the machine of a run: ancestral samples of p, as the expected
-values p(x|h¹) of the visible units or as draws of them; rows of the data with
-their reconstructions, x → h ~ q(h|x) → p(x|h¹); or dreams layer by layer, one row
-per dream, in which each column redraws all layers below its own.
-
-For a Boltzmann machine, the image shows the means of the visible units after --gibbs N
-sweeps of chains that start anywhere, or with --kind draws these units themselves; use a
-few thousand sweeps. --kind filters draws the weights of its first hidden units, each as an
-image. A model of another family draws its
-own kinds; the error for another kind lists them. With several seeds, each has its own
-figure.
-
-With --out FILE.gif, an animation shows the samples at the epochs that the run has kept (see
-train --keep) and at its last epoch, all from the same random numbers.
-
-With --out FILE.csv, .json or .parquet, samples are written as rows, of a table by column
-in the kinds of its file, with as many decimals: draws, if the model has them, or means and
-most probable values with --kind means or with --gibbs on p*. --within moves numbers into
-the range of their column. This needs no rows of the data.
-
-A model of sequences draws piano rolls, and --midi writes the same sequences as music. For
-it, --out FILE.gif shows sequences of square images step by step. A temporal belief network
-also draws --kind completions, sequences of the data, each followed by a continuation of its
-first half, and --kind posterior, the expected hidden units along sequences.
-
-With --gibbs N, Gibbs chains on p*(x,h) start at the samples of p and take N sweeps
-before the expected values are drawn.`,
-		Example: `  helmholtz sample runs/mnist --n 100 --out sheet.png
-  helmholtz sample runs/mnist --n 100 --backend cuda --out sheet.png
-  helmholtz sample runs/mnist --gibbs 20 --out pstar.png
-  helmholtz sample runs/rbm --gibbs 5000 --out rbm.png
-  helmholtz sample runs/mnist --n 36 --out training.gif
-  helmholtz sample runs/table --kind draws --within --out dreams.csv
-  helmholtz sample runs/chorales --n 3 --midi chorales.mid --out chorales.png
-  helmholtz sample runs/mnist --kind layers --n 10 --out layers.png
-  helmholtz sample runs/mnist --kind reconstructions --n 50 --out reconstructions.png`,
-		Args: oneRun,
+		Args:  oneRun,
 	}
 	f := c.Flags()
 	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), append(rowFormats, "gif")...)...)
@@ -224,20 +188,7 @@ func newInpaint() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inpaint DIR",
 		Short: "Fill in missing parts of images with the machine of a run",
-		Long: `Fill in missing parts of images with the machine of a run: Gibbs chains on
-p*(x,h) keep the given pixels and draw the missing ones from p*(x|given). The
-figure has one row per image: the original, the given pixels, and the result of
-each of several chains, as expected values p(x|h¹).
-
-For a Boltzmann machine, the chains are on p(v,h|given); a sweep draws the hidden
-units and then the missing pixels. Use a few hundred sweeps.
-
-A mask selects the missing pixels: left, right, top or bottom is half of the image;
-rectangle:ROW,COLUMN,HEIGHT,WIDTH starts at the given upper left pixel, counted from
-0,0; random:FRACTION is that share of the pixels, drawn with --seed.`,
-		Example: `  helmholtz inpaint runs/mnist --mask left --out inpainted.png
-  helmholtz inpaint runs/mnist --mask rectangle:7,7,14,14 --n 10 --chains 5 --sweeps 50`,
-		Args: oneRun,
+		Args:  oneRun,
 	}
 	f := c.Flags()
 	f.StringVar(&spec, "mask", "", "`mask` of missing pixels: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION")

@@ -116,19 +116,7 @@ func newSweepSubmit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit FILE|DIR",
 		Short: "Write the job of a sweep for a cluster, and submit it",
-		Long: `Write the job of a sweep into its directory, as a Slurm array or as a Kubernetes Indexed
-Job, and submit it if sbatch or kubectl is available. Its tasks share the runs. Their
-number is chosen so that each takes about --length, estimated from a few steps measured
-here. A task that has not finished by then, or is preempted, stops with checkpoints, is
-started again and resumes.
-
-All nodes must see the directory of the sweep. For Kubernetes it is the folder of that
-name on the volume of --claim, which the containers see as /work, and --image is an image
-with this program.`,
-		Example: `  helmholtz sweep submit rates.toml --slurm --out shared/rates
-  helmholtz sweep submit rates.toml --slurm --length 1h --cores 4 --only-write
-  helmholtz sweep submit rates.toml --kubernetes --image registry.example/helmholtz:1 --claim work`,
-		Args: aSweep,
+		Args:  aSweep,
 	}
 	x := newSubmission(c)
 	out := sweepDir(c)
@@ -256,19 +244,7 @@ func newEvalSubmit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "submit DIR",
 		Short: "Evaluate a run in parts on a cluster",
-		Long: `Write the job of an evaluation in parts, as a Slurm array or as a Kubernetes Indexed Job,
-into the directory of --parts, and submit it if sbatch or kubectl is available. Its tasks
-share the parts. Their number is chosen so that each takes about --length, estimated from
-a few samples measured here. A task that is preempted, or has not finished by then, is
-started again and resumes.
-
-All nodes must see the directories. For Kubernetes they are the folders of these names on
-the volume of --claim, which the containers see as /work, and --image is an image with
-this program. Once the tasks have ended, eval with the same --parts prints the
-evaluation.`,
-		Example: `  helmholtz eval submit shared/mnist --samples 100000 --parts shared/mnist-log-p --slurm
-  helmholtz eval shared/mnist --samples 100000 --parts shared/mnist-log-p`,
-		Args: oneRun,
+		Args:  oneRun,
 	}
 	estimates := pflag.NewFlagSet(c.Name(), pflag.ContinueOnError)
 	of.addTo(estimates)

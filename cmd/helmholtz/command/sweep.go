@@ -29,31 +29,6 @@ func newSweep() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "sweep",
 		Short: "Train an experiment with many settings, here or on a cluster",
-		Long: `Train an experiment with many settings, and several seeds of each. A file describes what
-varies: a base experiment, in the form of experiment.toml, and lists of values.
-
-    seeds = 3
-    base = "base.toml"            # or a table [base] with the contents of that file
-
-    [grid]                        # all combinations
-    method.learning_rate = [0.01, 0.02, 0.04]
-
-    [[together]]                  # lists of equal length, in parallel
-    method.preset = ["nws", "nrws"]
-    method.damping = [0.2, 0.1]
-
-A setting that the base omits has its default. If presets vary, each brings its own phases
-and metric, whatever the base has. Every other setting of the base stays, such as the
-learning rate in the experiment.toml of a run, which lists every setting.
-
-The directory of a sweep has a subdirectory for each setting, named after what varies,
-with ordinary runs of its seeds, which every other command reads. Any number of programs
-may train in one directory, on one machine or on several that share it.`,
-		Example: `  helmholtz sweep plan rates.toml
-  helmholtz sweep run rates.toml --out runs/rates
-  helmholtz sweep submit rates.toml --slurm --out shared/rates
-  helmholtz sweep status runs/rates
-  helmholtz sweep report runs/rates --table rates.csv --figures runs/rates/figures`,
 	}, computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
 }
 
@@ -206,11 +181,7 @@ func newSweepPlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan FILE",
 		Short: "Show the runs of a sweep, and the time and memory they take",
-		Long: `Show the runs of a sweep, the memory of the largest, and about how long the unfinished
-ones take. To estimate the time, the command measures a few steps of each setting on one
-core and discards them; later refreshes of a Fisher matrix are not included.`,
-		Example: `  helmholtz sweep plan rates.toml`,
-		Args:    aSweep,
+		Args:  aSweep,
 	}
 	out := sweepDir(c)
 	tables := newTableFlags(c, "settings", "text")
@@ -579,11 +550,7 @@ func newSweepStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status DIR",
 		Short: "Show the progress of a sweep",
-		Long: `Show the progress of the sweep in a directory: how many of its runs are finished,
-running, interrupted, waiting or failed, and why they failed. It works at any time, on any
-machine that sees the directory.`,
-		Example: `  helmholtz sweep status runs/rates`,
-		Args:    aSweep,
+		Args:  aSweep,
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		report, err := reportOn(c, args[0])
@@ -619,14 +586,7 @@ func newSweepReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Write the results of a sweep's settings, best first",
-		Long: `Write a table of the settings of a sweep, best first: the objective of the last and of
-the best epoch, as mean and standard deviation over the finished seeds, on the validation
-rows if there are any. --figures draws it against each numeric setting, and as a map
-against each pair of them. Failed and damaged runs are named on standard error, and their
-settings have no mean.`,
-		Example: `  helmholtz sweep report runs/rates
-  helmholtz sweep report runs/rates --table rates.parquet --figures figures`,
-		Args: aSweep,
+		Args:  aSweep,
 	}
 	tables := newTableFlags(c, "settings", "text")
 	c.Flags().StringVar(&figures, "figures", "", "`DIR` to draw figures into")

@@ -24,24 +24,7 @@ func newTune() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tune FILE",
 		Short: "Search for better settings within a budget of epochs",
-		Long: `Search for the best settings by successive halving: all candidates train for a few epochs,
-the half that does better on the validation rows for twice as many, and so on, until one is
-left. All runs together train for at most the given number of epochs.
-
-The file of a sweep lists the candidates (see helmholtz sweep). For the file of an
-experiment, they are 0.1, 0.3, 1 and 3 times its learning rate and, where damping has an
-effect, each of these with 1/4, 1 and 4 times its damping. The number of epochs in the file
-has no effect.
-
-Candidates continue their runs from rung to rung. With a schedule that depends on the
-number of epochs, such as cosine, each rung trains them from the start, within the budget.
-
-To resume, repeat the command. Candidates that fail are named on standard error and do not
-move up; --retry trains them again. Programs that tune in one directory at the same time
-share its runs: on Slurm, start the command with --workers 1 in each task of an array.`,
-		Example: `  helmholtz tune faces.toml --epochs 400
-  helmholtz tune rates.toml --epochs 1000 --out runs/rates-tuned --figure rates.svg`,
-		Args: between(1, 1, "name the file of one experiment or sweep"),
+		Args:  between(1, 1, "name the file of one experiment or sweep"),
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")

@@ -10,10 +10,9 @@ import (
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of this program",
-		Example: "  helmholtz version",
-		Args:    noArgs,
+		Use:   "version",
+		Short: "Print the version of this program",
+		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			fmt.Fprintf(c.OutOrStdout(), "helmholtz %s, %s, %s/%s\n", runs.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
