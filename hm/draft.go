@@ -2,6 +2,7 @@ package hm
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -13,6 +14,7 @@ func draft() *runs.Draft {
 	e := NRWS().Experiment(New(dataset.Shape{}).Dense(100, 50, 20), nil)
 	base := e.Header().Base
 	var measure []string
+	var like MachineSpec // whose kinds of units suit the data
 	return &runs.Draft{
 		Base: &base, Start: &e.Start, Labels: true,
 		Settings: func() []runs.Hyperparameter {
@@ -20,6 +22,18 @@ func draft() *runs.Draft {
 				Value: &measure, Flag: "measure", Group: "run",
 				Usage: "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated",
 			}}, e.Machine.Hyperparameters(), e.Method.Hyperparameters())
+		},
+		ByKey: func() map[string]runs.Hyperparameter {
+			rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
+			maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
+			return rows
+		},
+		Suggest: func(set *dataset.Set, all bool) {
+			machine, method := Suggested(set)
+			if like = machine.Spec(); all {
+				e = method.Experiment(machine.Units(), set)
+				base = e.Header().Base
+			}
 		},
 		Preset: func(name string) error {
 			method, err := Preset(name)
@@ -33,6 +47,12 @@ func draft() *runs.Draft {
 		},
 		Experiment: func() (runs.Experiment, error) {
 			e.Data, e.Budget = base.Data, base.Budget
+			if m := &e.Machine; len(m.Units)+len(m.Groups) == 0 && len(like.Units)+len(like.Groups) > 0 {
+				m.Groups = like.Groups
+				if len(like.Units) > 0 { // the units above the visible ones are Bernoulli
+					m.Units = append(like.Units[:1:1], make([]Kind, len(m.Layers)+len(m.Convolutions))...)
+				}
+			}
 			for i, text := range measure {
 				one, err := ParseMeasurement(text)
 				if err != nil {

@@ -222,6 +222,10 @@ type Draft struct {
 	Preset func(algorithm string) error
 	Start  **Source // run whose parameters training starts from; optional
 	Labels bool     // whether training uses the labels of some rows only
+	// Suggest chooses the kinds of units that suit a set, if no setting names them, and with all the other settings,
+	// too. ByKey returns Settings by their full TOML names. Optional: the command new uses both.
+	Suggest func(set *dataset.Set, all bool)
+	ByKey   func() map[string]Hyperparameter
 	// Jobs returns the trainings that the settings ask for, in order, in a directory. Optional: by default, training is
 	// one run.
 	Jobs func(dir string) ([]Job, error)

@@ -7,7 +7,8 @@ Every file of every run must have the same bytes, except that these are left out
 - clock.json and sessions.jsonl, which hold times, the host and the version;
 - "seconds" in metrics and steps, and the checksums of lines that contain them; times in printed text;
 - with --rules, "rules" in experiment files and the checksum behind it: a program from before dataset's
-  Rules 2 does not write them.
+  Rules 2 does not write them. Checkpoints of tables and real numbers contain them and differ all the same, as do
+  evaluations by few samples, which had standard errors, and fits to all rows at once, which had minibatches.
 EXCUSED names the commands whose help may differ, with the reason.
 """
 import difflib

@@ -223,9 +223,8 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 	for says, args := range map[string][]string{
 		"components = 0: give at least 1":                                   append([]string{"train", "mixture", "--components", "0", "--out", filepath.Join(here, "none")}, data...),
 		"--decay has no effect without --momentum":                          append([]string{"train", "mixture", "--decay", "0.5"}, data...),
-		"of the family mixture, and these flags do not change its settings": {"train", "--config", config, "--lr", "0.1"},
-		"give the flags of helmholtz train mixture, and omit --lr":          {"train", "--config", config, "--lr", "0.1"},
-		"write family = \"mixture\"":                                        {"train", "mixture", "--config", meanField(t, "noisy-or")},
+		"unknown flag: --layers (a flag of helmholtz train boltzmann, ":     {"train", "--config", config, "--lr", "0.1", "--layers", "3"},
+		"family deterministic, and helmholtz train mixture describes a mix": {"train", "mixture", "--config", meanField(t, "noisy-or")},
 		" is a run of another family, mixture of 4, η = 0.25":               append([]string{"train", "--from", one, "--layers", "3"}, data...),
 		"--log-z2: a mixture of Bernoulli units does not use it":            {"eval", one, "--log-z2", "10"},
 		"--kind layers: a mixture of Bernoulli units draws means, rows;":    {"sample", one, "--kind", "layers"},

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -41,39 +39,38 @@ func newNew() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		e := described.(hm.Experiment)
-		set, err := openToTrain(c, e.Dataset)
+		of := described.Header().Dataset
+		set, err := openToTrain(c, of)
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		if x.config == "" && !c.Flags().Changed("algorithm") && x.from.Run == "" {
-			if e, err = x.suggested(c, set, given); err != nil {
+		all := x.config == "" && !c.Flags().Changed("algorithm") && x.from.Run == ""
+		if all || of.Binarization != set.Spec().Binarization { // openToTrain changed it
+			x.Suggest(set, all)
+		}
+		if all {
+			if err := handOn(c, given, c.Flags()); err != nil {
 				return err
 			}
-		} else {
-			if m := &e.Machine; e.Dataset.Binarization != set.Spec().Binarization && len(m.Units)+len(m.Groups) == 0 { // openToTrain changed it
-				like, _ := hm.Suggested(set)
-				m.Units, m.Groups = like.Spec().Units, like.Spec().Groups
-				fitUnits(m)
-			}
-			e.Dataset = set.Spec()
 		}
-		e.Fingerprint = "" // training sets this and Start.Parameters
-		if e.Start != nil {
-			e.Start.Parameters = ""
+		x.Dataset, x.Fingerprint = set.Spec(), "" // training sets this and Start.Parameters
+		if start := *x.Start; start != nil {
+			*x.Start = &runs.Source{Run: start.Run, Checkpoint: start.Checkpoint}
 		}
-		if err := e.Check(set); err != nil {
-			return misuse(c, "%w", err)
+		e, err := x.Experiment()
+		if err == nil {
+			_, err = runs.Resolve(e, set, "") // reads the parameters that training starts from
 		}
-		if _, err := e.Resolve(set); err != nil { // reads the parameters that training starts from
+		if err != nil {
 			return misuse(c, "%w", err)
 		}
 		notice, err := work.Interruptible(func() (string, error) { return names.Lines(set.Notice(), set.ScaleNotice()), nil })
 		if err != nil {
 			return err
 		}
-		e.Dataset = besideFile(e.Dataset, path)
-		if err := writeFile(path, commented(path, e, set, c.Flags())); err != nil {
+		h := e.Header()
+		h.Dataset = besideFile(h.Dataset, path)
+		if err := writeFile(path, commented(path, e.WithHeader(h), set, c.Flags(), x.ByKey())); err != nil {
 			return err
 		}
 		if notice != "" {
@@ -107,38 +104,6 @@ func openToTrain(c *cobra.Command, of dataset.Spec) (*dataset.Set, error) {
 	return as.Open()
 }
 
-// suggested returns the experiment that hm.Suggested proposes for a set, with the values of the given flags
-// instead of its own.
-func (x *draftFlags) suggested(c *cobra.Command, set *dataset.Set, given map[string][]string) (e hm.Experiment, err error) {
-	machine, method := hm.Suggested(set)
-	e = method.Experiment(machine, set)
-	e.Fingerprint = ""
-	if err := firstOf(x.Read(e.TOML()), handOn(c, given, c.Flags())); err != nil {
-		return e, err
-	}
-	of, err := x.Experiment()
-	if err != nil {
-		return e, err
-	}
-	e = of.(hm.Experiment)
-	e.Dataset = set.Spec()
-	switch m := &e.Machine; {
-	case c.Flags().Changed("units"):
-	case len(m.Groups) > 0:
-		m.Units = nil // the groups decide
-	default:
-		fitUnits(m)
-	}
-	return e, nil
-}
-
-// fitUnits gives each layer above the visible one Bernoulli units, unless the groups of columns decide.
-func fitUnits(m *hm.MachineSpec) {
-	if len(m.Units) > 0 {
-		m.Units = append(m.Units[:1], make([]hm.Kind, len(m.Layers)+len(m.Convolutions))...)
-	}
-}
-
 // besideFile returns of with its relative paths rewritten. They are then relative to the folder of the file
 // at path instead of the working directory.
 func besideFile(of dataset.Spec, path string) dataset.Spec {
@@ -162,11 +127,10 @@ func nameOf(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// commented returns the TOML of an experiment, with a comment on each setting: the help text of its flag.
-func commented(path string, e hm.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
+// commented returns the TOML of an experiment, with a comment on each setting: the help text of its flag. rows has the
+// settings by their TOML names.
+func commented(path string, e runs.Experiment, set *dataset.Set, flags *pflag.FlagSet, rows map[string]runs.Hyperparameter) []byte {
 	flagOf := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
-	rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
-	maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
 	meaning := func(table, key string) string {
 		flag := strings.ReplaceAll(key, "_", "-")
 		switch {
