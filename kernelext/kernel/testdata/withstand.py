@@ -194,7 +194,10 @@ def resume(what, prefix, data):
     kernel.manager.interrupt_kernel()
     check("an interrupt of a cell stops no run", await_true(lambda: "running" in kernel.run("%hm runs")[1]))
     check("%hm stop does", f"{ended} is stopped" in kernel.run(f"%hm stop {ended}")[1])
+    kernel.run(f"%hm resume {ended}")
+    check("another experiment of its name is an error of the cell", kernel.run(cell(START, ended, 999))[0] == "error")
     kernel.shutdown()
+    check("the log says which run a kernel leaves", f"the run {ended} with it, after epoch" in (folder / "kernel.log").read_text())
 
 
 def interrupts():
