@@ -69,7 +69,8 @@ step() {
 	mkdir -p "$root/build"
 	: >"$log"
 	while sleep 15 >/dev/null 2>&1 && kill -0 $$; do
-		printf '\n    %d s: %s ...' $(($(date +%s) - began)) "$(tail -n 1 "$log" | cut -c 1-100)"
+		said=$(tail -n 1 "$log" | cut -c 1-100)
+		printf '\n    %d s: %s ...' $(($(date +%s) - began)) "${said:-still working}"
 	done &
 	ticker=$!
 	trap 'kill $ticker' EXIT
