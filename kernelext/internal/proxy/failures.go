@@ -30,7 +30,7 @@ var (
 	contexts  = regexp.MustCompile(`(?s)<div class="gonb-err-context">.*?</div></div>`)
 	places    = regexp.MustCompile(`<span class="gonb-err-location">[^<]*</span>| \+0x[0-9a-f]+|# gonb_\w+`)
 	ofCell    = regexp.MustCompile(`(<span class="gonb-cell-line-info">[^<]+)</span>`)
-	invisible = regexp.MustCompile(`(?is)<(?:style|script|svg)\b.*?</(?:style|script|svg)>`)
+	invisible = regexp.MustCompile(`(?is)<style\b.*?</style>|<script\b.*?</script>|<svg\b.*?</svg>`)
 	lineEnds  = regexp.MustCompile(`(?i)<br\b[^>]*>|</(?:p|div|tr|li|h\d|table|pre)>`)
 	columns   = regexp.MustCompile(`(?i)</t[dh]>`)
 	tags      = regexp.MustCompile(`<[a-zA-Z/!][^>]*(?:>|\z)`)
