@@ -8,6 +8,19 @@ import json
 import math
 import re
 
+
+class Engine:
+    """papermill's usual engine. Papermill asks for its methods once it is complete, and imports this module before."""
+
+    def __getattr__(self, name):
+        from papermill.engines import papermill_engines
+
+        return getattr(papermill_engines.get_engine("nbclient"), name)
+
+
+engine = Engine()
+
+# A program that imports this module first reaches it again from here, when papermill loads the engine above.
 from papermill.models import Parameter
 from papermill.translators import Translator, papermill_translators
 
@@ -104,15 +117,5 @@ def check(name):
         raise ValueError(f"the parameter {name} would break cells, which use that name: rename it in the notebook")
 
 
-class Engine:
-    """papermill's usual engine. Papermill asks for its methods once it is complete, and imports this module before."""
-
-    def __getattr__(self, name):
-        from papermill.engines import papermill_engines
-
-        return getattr(papermill_engines.get_engine("nbclient"), name)
-
-
-engine = Engine()
 for language in ("go", "helmholtz", "gonb"):
     papermill_translators.register(language, GoTranslator)

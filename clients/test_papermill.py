@@ -1,5 +1,7 @@
 """Tests of helmholtz_papermill: python -m unittest discover clients"""
 
+import subprocess
+import sys
 import unittest
 
 from papermill.translators import papermill_translators, translate_parameters
@@ -44,6 +46,12 @@ class TestTranslator(unittest.TestCase):
         ):
             with self.assertRaisesRegex(ValueError, reason):
                 translate_parameters("helmholtz", "go", {name: value})
+
+    def test_either_import_comes_first(self):
+        for modules in ("helmholtz_papermill, papermill.engines as engines", "papermill.engines as engines"):
+            program = f"import {modules}; print(engines.papermill_engines.get_engine('helmholtz').execute_notebook.__name__)"
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+            self.assertEqual(done.stdout, "execute_notebook\n", done.stderr)
 
     def test_help(self):
         source = '// The number of passes\n// over the images.\nconst epochs = 25\nconst (\n\trate float64 = 0.1 // of a step\n)\nvar name = "a = // b"\n\nfunc f() {}'
