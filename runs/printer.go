@@ -43,7 +43,7 @@ func usual(given []Recorder) []Recorder {
 type printer struct {
 	w      io.Writer
 	moves  bool
-	shown  time.Time // when the bar was drawn last
+	bar    *file.Bar
 	start  time.Time
 	plan   Plan
 	warned bool
@@ -56,6 +56,7 @@ func (p *printer) Wait(until *TakenError) {
 
 func (p *printer) Begin(plan Plan) {
 	p.plan, p.start, p.warned = plan, time.Now(), false
+	p.bar = &file.Bar{W: p.w, Start: p.start}
 	fmt.Fprintf(p.w, "%s: %s of %s", plan.Name, names.Count(plan.Epochs, "epoch"), names.Count(plan.StepsPerEpoch, "step"))
 	switch {
 	case plan.Late:
@@ -74,28 +75,23 @@ func (p *printer) Begin(plan Plan) {
 	}
 }
 
-// Step draws the bar at most ten times a second. The bar counts only this session's steps, so that the rate is right.
+// Step draws a bar that counts only this session's steps, so that the rate is right.
 func (p *printer) Step(at Progress) {
-	done, all := at.Step-p.plan.Start, p.plan.Epochs*p.plan.StepsPerEpoch-p.plan.Start
-	if !p.moves || done < all && time.Since(p.shown) < 100*time.Millisecond {
+	if !p.moves {
 		return
 	}
-	p.shown = time.Now()
-	taken := p.shown.Sub(p.start)
-	left := time.Duration(float64(taken) / float64(done) * float64(all-done))
-	rate, unit := float64(done)/taken.Seconds(), "s"
+	done, all := at.Step-p.plan.Start, p.plan.Epochs*p.plan.StepsPerEpoch-p.plan.Start
+	rate, unit := float64(done)/time.Since(p.start).Seconds(), "s"
 	if rate <= 1 {
 		rate, unit = 60*rate, "min"
 	}
-	begin := fmt.Sprintf("epoch %d/%d  %s %3d%% |", at.Epoch, p.plan.Epochs, measuresLine(p.plan.History.Measures, at.Measures), 100*done/all)
-	end := fmt.Sprintf("| (%d/%d, %.0f step/%s) [%s:%s]", done, all, rate, unit, taken.Truncate(time.Second), left.Truncate(time.Second))
-	room := max(0, file.Width(p.w)-displayWidth(begin+end)-1)
-	fmt.Fprint(p.w, "\r", begin, strings.Repeat("█", room*done/all), strings.Repeat(" ", room-room*done/all), end)
+	p.bar.Draw(fmt.Sprintf("epoch %d/%d  %s", at.Epoch, p.plan.Epochs, measuresLine(p.plan.History.Measures, at.Measures)),
+		fmt.Sprintf("(%d/%d, %.0f step/%s) ", done, all, rate, unit), float64(done)/float64(max(1, all)))
 }
 
 func (p *printer) Epoch(e Epoch) {
 	if p.moves {
-		fmt.Fprint(p.w, "\033[2K\r") // clears the bar
+		p.bar.Clear()
 	}
 	fmt.Fprintf(p.w, "epoch %d/%d  %s", e.Epoch, p.plan.Epochs, describe(p.plan.History, e))
 	if !p.moves { // otherwise the bar shows the time

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 func (t *Table) String() string {
@@ -29,7 +31,7 @@ func (t *Table) WriteText(w io.Writer) error {
 	widths := make([]int, len(t.columns))
 	for _, line := range lines {
 		for i, cell := range line {
-			widths[i] = max(widths[i], displayWidth(cell))
+			widths[i] = max(widths[i], names.Width(cell))
 		}
 	}
 	var b strings.Builder
@@ -42,7 +44,7 @@ func (t *Table) WriteText(w io.Writer) error {
 			if i > 0 {
 				text.WriteString("  ")
 			}
-			padding := strings.Repeat(" ", widths[i]-displayWidth(cell))
+			padding := strings.Repeat(" ", widths[i]-names.Width(cell))
 			if t.columns[i].Kind.toTheRight() {
 				text.WriteString(padding + cell)
 			} else {
@@ -142,16 +144,6 @@ func oneLine(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// displayWidth returns the number of characters that take up space in a terminal.
-func displayWidth(s string) (width int) {
-	for _, r := range s {
-		if !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
-			width++
-		}
-	}
-	return width
 }
 
 // WriteHTML writes the table for a page or a notebook, with inline styles. The contents are as in

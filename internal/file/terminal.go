@@ -1,9 +1,15 @@
 package file
 
 import (
+	"fmt"
 	"io"
+	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/term"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // IsTerminal reports whether a writer with a file descriptor, such as a file, writes to a terminal.
@@ -12,12 +18,38 @@ func IsTerminal(w io.Writer) bool {
 	return is && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns the number of characters in a line of the terminal that a writer writes to, or 80 if it is unknown.
-func Width(w io.Writer) int {
-	if f, is := w.(interface{ Fd() uintptr }); is {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			return width
+// Bar shows the progress of work in the last line of a terminal. Its methods may be called in parallel.
+type Bar struct {
+	W     io.Writer
+	Start time.Time
+	lock  sync.Mutex
+	shown time.Time
+}
+
+// Draw shows the fraction of work done, from 0 to 1, between a description and counts, with the time taken and left. It
+// draws at most ten times a second, and at the end.
+func (b *Bar) Draw(what, counts string, fraction float64) {
+	b.lock.Lock()
+	defer b.lock.Unlock()
+	if fraction < 1 && time.Since(b.shown) < 100*time.Millisecond {
+		return
+	}
+	b.shown = time.Now()
+	taken, left := b.shown.Sub(b.Start), "?"
+	if fraction > 0 {
+		left = time.Duration(float64(taken) * (1 - fraction) / fraction).Truncate(time.Second).String()
+	}
+	begin, end := fmt.Sprintf("%s %3.0f%% |", what, 100*fraction), fmt.Sprintf("| %s[%s:%s]", counts, taken.Truncate(time.Second), left)
+	columns := 80 // if the writer does not know
+	if f, is := b.W.(interface{ Fd() uintptr }); is {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			columns = width
 		}
 	}
-	return 80
+	room := max(0, columns-names.Width(begin+end)-1)
+	full := min(int(fraction*float64(room)), room)
+	fmt.Fprint(b.W, "\r", begin, strings.Repeat("█", full), strings.Repeat(" ", room-full), end)
 }
+
+// Clear removes the bar.
+func (b *Bar) Clear() { fmt.Fprint(b.W, "\033[2K\r") }

@@ -35,3 +35,13 @@ func Printable(text string) string {
 func commands(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t'
 }
+
+// Width returns the number of characters of a text that take up space in a terminal.
+func Width(text string) (width int) {
+	for _, r := range text {
+		if !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+			width++
+		}
+	}
+	return width
+}

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/plotting"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 )
 
@@ -146,20 +146,23 @@ func listData(w io.Writer) {
 func download(w io.Writer) func(file string, done, total int64) {
 	terminal := file.IsTerminal(w)
 	var current string
-	var bar *progressbar.ProgressBar
-	return func(file string, done, total int64) {
-		if file != current {
-			current = file
+	var bar *file.Bar
+	return func(path string, done, total int64) {
+		if path != current {
+			current = path
 			if !terminal {
-				fmt.Fprintln(w, file)
+				fmt.Fprintln(w, path)
 				return
 			}
-			bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w),
-				progressbar.OptionSetDescription(filepath.Base(file)), progressbar.OptionShowBytes(true),
-				progressbar.OptionOnCompletion(func() { fmt.Fprintln(w) }))
+			bar = &file.Bar{W: w, Start: time.Now()}
 		}
-		if bar != nil {
-			_ = bar.Set64(done)
+		if bar == nil {
+			return
+		}
+		const mega = 1e6
+		bar.Draw(filepath.Base(path), fmt.Sprintf("(%.1f/%.1f MB) ", float64(done)/mega, float64(total)/mega), float64(done)/float64(max(done, total, 1)))
+		if done == total {
+			fmt.Fprintln(w)
 		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 )
 
@@ -120,9 +119,10 @@ func newFraction(w io.Writer, what string) func(float64) {
 	if !file.IsTerminal(w) {
 		return nil
 	}
-	bar := progressbar.NewOptions(1000,
-		progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
-		progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
-	return func(done float64) { _ = bar.Set(int(1000 * done)) }
+	bar := &file.Bar{W: w, Start: time.Now()}
+	return func(done float64) {
+		if bar.Draw(what, "", done); done >= 1 {
+			bar.Clear()
+		}
+	}
 }
