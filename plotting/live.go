@@ -22,20 +22,14 @@ func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
 		return runs.Printer(os.Stderr)
 	}
-	id := "helmholtz-live-" + gonbui.UniqueId()
-	return &live{
-		now:  time.Now,
-		seen: func() bool { return true },
-		show: func(html string) { gonbui.UpdateHTML(id, html) },
-		sync: gonbui.Sync,
-	}
+	return &live{display: inNotebook("helmholtz-live-"), seen: func() bool { return true }}
 }
 
 // LiveHTML returns a recorder that passes the display of Live to show, as HTML, whenever the display
 // changes. It draws curves only while seen returns true. It calls show and seen from the training
 // goroutine.
 func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
-	return &live{now: time.Now, seen: seen, show: show, sync: func() {}}
+	return &live{display: display{now: time.Now, show: show, sync: func() {}}, seen: seen}
 }
 
 // betweenUpdates is the minimum time between updates. A notebook that receives updates more often falls
@@ -49,16 +43,39 @@ func interval(least, took, elapsed time.Duration) time.Duration {
 	return max(least, 10*took, elapsed/1000)
 }
 
-type live struct {
-	now  func() time.Time
-	seen func() bool
-	show func(html string)
-	sync func() // returns when the notebook has received the display
+// display is HTML that changes now and then.
+type display struct {
+	now     func() time.Time
+	show    func(html string)
+	sync    func() // returns when the notebook has received the display
+	begun   time.Time
+	updated time.Time
+	took    time.Duration // the last update
+}
 
+// inNotebook returns a display below the running notebook cell.
+func inNotebook(prefix string) display {
+	id := prefix + gonbui.UniqueId()
+	return display{now: time.Now, show: func(html string) { gonbui.UpdateHTML(id, html) }, sync: gonbui.Sync}
+}
+
+func (d *display) update(html func() string) {
+	began := d.now()
+	d.show(html())
+	d.updated = d.now()
+	d.took = d.updated.Sub(began)
+}
+
+func (d *display) updateIfDue(least time.Duration, html func() string) {
+	if now := d.now(); now.Sub(d.updated) >= interval(least, d.took, now.Sub(d.begun)) {
+		d.update(html)
+	}
+}
+
+type live struct {
+	display
+	seen     func() bool
 	plan     runs.Plan
-	begun    time.Time
-	updated  time.Time
-	took     time.Duration // the last update
 	progress runs.Progress
 	history  runs.History
 	curve    string // image of the curves of the first epochs, whose number is drawn
@@ -73,18 +90,18 @@ func (l *live) Begin(p runs.Plan) {
 		l.progress.Epoch = l.history.Epochs[n-1].Epoch
 	}
 	l.curve, l.drawn = "", 0
-	l.update("")
+	l.update(l.training)
 }
 
 func (l *live) Step(p runs.Progress) {
 	l.progress = p
-	l.updateIfDue()
+	l.updateIfDue(betweenUpdates, l.training)
 }
 
 func (l *live) Epoch(e runs.Epoch) {
 	l.history.Epochs = append(l.history.Epochs, e)
 	l.progress = runs.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
-	l.updateIfDue()
+	l.updateIfDue(betweenUpdates, l.training)
 }
 
 // End shows the last state regardless of the time since the previous update, and returns when the
@@ -100,30 +117,18 @@ func (l *live) End(err error) {
 	case err != nil:
 		ending = "stopped: " + err.Error()
 	}
-	l.update(ending)
+	l.update(func() string { return l.html(ending) })
 	l.sync()
 }
 
-func (l *live) updateIfDue() {
-	if now := l.now(); now.Sub(l.updated) >= interval(betweenUpdates, l.took, now.Sub(l.begun)) {
-		l.update("")
-	}
-}
+func (l *live) training() string { return l.html("") }
 
-// update shows the state; ending describes how training ended, or is "".
-func (l *live) update(ending string) {
-	began := l.now()
+// html returns the display; ending describes how training ended, or is "". It has inline styles and no scripts, because untrusted notebooks do not run
+// scripts.
+func (l *live) html(ending string) string {
 	if len(l.history.Epochs) > l.drawn && l.seen() {
 		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
 	}
-	l.show(l.html(ending))
-	l.updated = l.now()
-	l.took = l.updated.Sub(began)
-}
-
-// html returns the display. It has inline styles and no scripts, because untrusted notebooks do not run
-// scripts.
-func (l *live) html(ending string) string {
 	var b strings.Builder
 	total := l.plan.Epochs * l.plan.StepsPerEpoch
 	done := 0.0
@@ -284,8 +289,7 @@ func LiveSweep(s *runs.Sweep, dir string) func(runs.Job) []runs.Recorder {
 	if !gonbui.IsNotebook {
 		return func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Printer(os.Stderr)} }
 	}
-	id := "helmholtz-sweep-" + gonbui.UniqueId()
-	live := &liveSweep{sweep: s, dir: dir, now: time.Now, show: func(html string) { gonbui.UpdateHTML(id, html) }, sync: gonbui.Sync}
+	live := &liveSweep{display: inNotebook("helmholtz-sweep-"), sweep: s, dir: dir}
 	return func(runs.Job) []runs.Recorder { return []runs.Recorder{live} }
 }
 
@@ -295,52 +299,37 @@ const betweenReports = 4 * betweenUpdates
 
 // liveSweep is the display of a sweep. It follows the jobs of one worker, one after the other.
 type liveSweep struct {
-	sweep   *runs.Sweep
-	dir     string
-	now     func() time.Time
-	show    func(html string)
-	sync    func() // returns when the notebook has received the display
-	begun   time.Time
-	updated time.Time
-	took    time.Duration // the last update
+	display
+	sweep *runs.Sweep
+	dir   string
 }
 
 func (l *liveSweep) Begin(runs.Plan) {
 	if l.begun.IsZero() {
 		l.begun = l.now()
 	}
-	l.updateIfDue()
+	l.updateIfDue(betweenReports, l.html)
 }
 
-func (l *liveSweep) Step(runs.Progress) { l.updateIfDue() }
+func (l *liveSweep) Step(runs.Progress) { l.updateIfDue(betweenReports, l.html) }
 
-func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue() }
+func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue(betweenReports, l.html) }
 
 // End does nothing: the run counts as running until JobEnded.
 func (l *liveSweep) End(error) {}
 
 // JobEnded shows the run's result regardless of the time since the previous report.
 func (l *liveSweep) JobEnded() {
-	l.update()
+	l.update(l.html)
 	l.sync()
 }
 
-func (l *liveSweep) updateIfDue() {
-	if now := l.now(); now.Sub(l.updated) >= interval(betweenReports, l.took, now.Sub(l.begun)) {
-		l.update()
-	}
-}
-
-func (l *liveSweep) update() {
-	began := l.now()
+func (l *liveSweep) html() string {
 	report, err := l.sweep.Report(l.dir)
 	if err != nil {
-		l.show(html.EscapeString(err.Error()))
-	} else {
-		l.show(SweepHTML(report))
+		return html.EscapeString(err.Error())
 	}
-	l.updated = l.now()
-	l.took = l.updated.Sub(began)
+	return SweepHTML(report)
 }
 
 // SweepHTML formats a sweep for a notebook: its progress, a table of its settings, best first, its

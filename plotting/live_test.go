@@ -18,10 +18,12 @@ import (
 // watched returns a recorder with a simulated clock and display.
 func watched(clock *time.Time, shown *[]string, syncs *int) *live {
 	return &live{
-		now:  func() time.Time { return *clock },
+		display: display{
+			now:  func() time.Time { return *clock },
+			show: func(html string) { *shown = append(*shown, html) },
+			sync: func() { *syncs++ },
+		},
 		seen: func() bool { return true },
-		show: func(html string) { *shown = append(*shown, html) },
-		sync: func() { *syncs++ },
 	}
 }
 

@@ -33,7 +33,7 @@ method.learning_rate = [0.01, 0.02, 1e300]
 	}
 	var shown []string
 	clock, syncs := time.Unix(0, 0), 0
-	live := &liveSweep{sweep: s, dir: out, now: func() time.Time { return clock }, show: func(html string) { shown = append(shown, html) }, sync: func() { syncs++ }}
+	live := &liveSweep{sweep: s, dir: out, display: display{now: func() time.Time { return clock }, show: func(html string) { shown = append(shown, html) }, sync: func() { syncs++ }}}
 	if _, err := s.Train(t.Context(), out, runs.Shard{}, func(runs.Job) []runs.Recorder { return []runs.Recorder{live} }); err == nil {
 		t.Error("a learning rate of 1e300 trains")
 	}
