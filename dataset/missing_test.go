@@ -72,6 +72,12 @@ func TestCodesAreFoundInEveryType(t *testing.T) {
 	}
 }
 
+// The largest number is not offered as the scale if scipy.io.savemat writes it for a masked entry.
+func TestMaskedNumbersAreNoScale(t *testing.T) {
+	_, err := Spec{Name: written(t, "masked.npy", array(t, "i8", "(2, 2)", 0, 4, 999999, 1))}.Open()
+	wantError(t, err, "4 is not in [0, 1]", "--missing 999999")
+}
+
 // A code that no number of a file can be is refused, and so is a code in labels and weights.
 func TestCodesThatCannotBe(t *testing.T) {
 	folder := t.TempDir()
@@ -89,6 +95,7 @@ func TestCodesThatCannotBe(t *testing.T) {
 		`missing = "60", but pictures, and steps that list keys`:   {Name: written(t, "keys.json", `{"keys": [60, 62], "train": [[[60], []], [[61]]]}`), Missing: "60"},
 		"row 2 has the class 9, which is the code":                 {Name: written(t, "rows.txt", bits), LabelFile: written(t, "labels.txt", "0\n9\n1\n"), Missing: "9"},
 		"row 3 has the class 7, which is the code":                 {Name: archiveOf(t, map[string]string{"x": array(t, "f4", "(3, 2)", 0, 1, 0, 1, 1, 0), "y": array(t, "i8", "(3,)", 0, 1, 7)}), Missing: "7"},
+		"row 2, value 1 of the row: a missing value (1e+20)":       {Name: written(t, "masked.npy", array(t, "f8", "(3, 2)", 0, 1, 1e20, 0, 1, 1)), Binarization: Real},
 		"a weight is 99, the code for a missing value (--missing)": {Name: written(t, "rows.txt", bits), WeightFile: written(t, "weights.npy", array(t, "f4", "(3,)", 1, 99, 2)), Missing: "99"},
 	} {
 		_, err := spec.Open()

@@ -244,8 +244,14 @@ func (of Rules) areSame(v, code float64) bool {
 	return v == code || of != FirstRules && code != math.Trunc(code) && float32(v) == float32(code)
 }
 
-// checkMissing refuses missing numbers: NaN and the code that the Spec gives. It also refuses infinite numbers.
-// fromFile reports whether the rows are an array of a file.
+// scipy.io.savemat writes these numbers for the masked entries of NumPy's arrays of real and whole numbers.
+const (
+	maskedReal  = float32(1e20)
+	maskedWhole = 999999
+)
+
+// checkMissing refuses missing numbers: NaN, the code that the Spec gives and, in arrays, maskedReal. It also refuses
+// infinite numbers. fromFile reports whether the rows are an array of a file.
 func (r *rows) checkMissing(s Spec, fromFile bool) error {
 	code, err := s.codeOf(r)
 	if err != nil {
@@ -256,7 +262,8 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 		if rules != FirstRules && r.lengths != nil && k%units >= r.lengths[k/units]*r.shape.Width {
 			continue // after the last step
 		}
-		if math.IsNaN(v) || rules.areSame(v, code) {
+		masked := fromFile && rules != FirstRules && float32(v) == maskedReal
+		if math.IsNaN(v) || masked || rules.areSame(v, code) {
 			return r.absent(k, v, fromFile)
 		}
 		if math.IsInf(v, 0) {
@@ -415,8 +422,10 @@ func (r *rows) toLevels(levels, whole bool) error {
 // outside returns the error for a number that is not a grey value.
 func (r *rows) outside(k int, v float64, whole bool) error {
 	remedy := "divide numbers by their largest, or scale them to that range, or keep them as they are with binarization real (--binarization real) and Gaussian units"
-	if whole {
-		remedy = fmt.Sprintf("divide by the largest possible value, such as largest = %v (--largest), or keep the numbers as they are with binarization real (--binarization real) and Gaussian units", slices.Max(r.numbers))
+	if largest := slices.Max(r.numbers); whole && largest == maskedWhole {
+		remedy = "scipy.io.savemat writes 999999 for a masked entry: if it stands for missing values, find them with --missing 999999; otherwise scale the numbers to that range"
+	} else if whole {
+		remedy = fmt.Sprintf("divide by the largest possible value, such as largest = %v (--largest), or keep the numbers as they are with binarization real (--binarization real) and Gaussian units", largest)
 	}
 	return fmt.Errorf("%s: %v is %w: %s", r.place(k), v, ErrOutside, remedy)
 }
