@@ -33,7 +33,7 @@ func TestDreamsByColumn(t *testing.T) {
 			t.Errorf("a dream is %q", line)
 		}
 	}
-	if code, _, errOut := helmholtz(t, t.Context(), "sample", dir, "--out", filepath.Join(here, "sheet.png")); code == 0 || !strings.Contains(errOut, "needs pixels") {
+	if code, _, errOut := helmholtz(t, t.Context(), "sample", dir, "--out", filepath.Join(here, "sheet.png")); code == 0 || !strings.Contains(errOut, "needs pixels") || !strings.Contains(errOut, "--out rows.csv") {
 		t.Errorf("images of a table end with %d: %s", code, errOut)
 	}
 }

@@ -56,7 +56,7 @@ func newSample() *cobra.Command {
 				return misuse(c, "--within is for rows, but --out is %s: name a file such as rows.csv", out)
 			}
 			if err := plotting.CheckPixels(run); err != nil && !table {
-				return err
+				return fmt.Errorf("%w; to draw rows of the table, write them with --out rows.csv", err)
 			}
 			kind := kind
 			if kind == "" && table {
