@@ -130,6 +130,9 @@ func (x *draftFlags) unknown(c *cobra.Command, algorithm string) error {
 	if family := familyOf(algorithm); family != "" {
 		return misuse(c, "--algorithm %s trains %s, and %s describes %s: use helmholtz train, or one of %s", algorithm, runs.NewDraft(family).Noun, c.CommandPath(), x.Noun, strings.Join(words, ", "))
 	}
+	if slices.ContainsFunc(c.Commands(), func(of *cobra.Command) bool { return of.Name() == algorithm }) {
+		return misuse(c, "%[1]s is a command, not a method: use %[2]s %[1]s", algorithm, c.CommandPath())
+	}
 	return misuse(c, "unknown method %q%s: use one of %s", algorithm, names.Meant(algorithm, words...), strings.Join(words, ", "))
 }
 

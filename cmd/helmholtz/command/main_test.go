@@ -194,6 +194,7 @@ func TestExitCodes(t *testing.T) {
 		{exitUsage, "learning_rat", []string{"train", "--config", bad, "--out", filepath.Join(here, "a")}},
 		{exitUsage, "omit --lr", []string{"train", "--resume", here, "--lr", "1"}},
 		{exitUsage, "unknown method", []string{"train", "--algorithm", "nosuch"}},
+		{exitUsage, "use helmholtz train ppca", []string{"train", "--algorithm", "ppca"}},
 		{exitFailed, "not the directory of a run", []string{"train", "--resume", here}},
 		{exitFailed, "not the directory of a run", []string{"eval", here}},
 		{exitFailed, "bad.toml", []string{"train", "--dataset", "3by3", "--out", here}},
