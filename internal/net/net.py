@@ -5,6 +5,7 @@
 
 Every file of every run must have the same bytes, except that these are left out:
 - clock.json and sessions.jsonl, which hold times, the host and the version;
+- schema.toml, if the old program does not write it;
 - "seconds" in metrics and steps, and the checksums of lines that contain them; times in printed text;
 - with --rules, "rules" in experiment files and the checksum behind it: a program from before dataset's
   Rules 2 does not write them. Checkpoints of tables and real numbers contain them and differ all the same, as do
@@ -25,6 +26,8 @@ FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cmd/h
 EXCUSED = {  # the families hm and boltzmann have commands of their own since they are trained like every other family
     "train": "flags of Boltzmann machines moved to train boltzmann",
     "bench train": "flags of Boltzmann machines moved to bench train boltzmann",
+    **{command: "a table may have a schema (--schema, --header, --decimal, --write-schema)" for command in ("new", "import", "data show")},
+    **{command: "data may have moved (--dataset), and samples have the kinds of a table (--within)" for command in ("eval", "eval submit", "inpaint", "sample")},
 }
 FAMILIES = "--resume is a flag of every family"  # the help of train FAMILY
 BITS = "--dataset 3by3 --subset 64 --validation 18 --epochs 2 "
@@ -178,6 +181,8 @@ def main():
         wrote[name] = files(at, rules)
         os.rename(at, os.path.join(home, name))
     for path in sorted(wrote["old"].keys() | wrote["new"].keys()):
+        if os.path.basename(path) == "schema.toml" and path not in wrote["old"]:
+            continue
         if wrote["old"].get(path) != wrote["new"].get(path):
             failed.append(f"{path} differs")
     for name in wrote:
