@@ -99,7 +99,8 @@ build_tools() {
 
 # build_gonb builds GoNB from a copy without some of its faults. The copy connects to its language server half a
 # second after starting it, and not after 12 seconds, for which the first completion would wait. Methods with value
-# receivers of generic types keep apart, and %rm removes a type with its methods.
+# receivers of generic types keep apart, %rm removes a type with its methods, and a line such as packages := 3 is
+# not taken for a package clause.
 build_gonb() {
 	gonb=github.com/janpfeifer/gonb
 	build mod download $gonb
@@ -108,6 +109,7 @@ build_gonb() {
 	chmod -R u+w "$root/build/gonb"
 	mend internal/goexec/goplsclient/conn.go 's/\(ConnectTimeout *= \)12000 /\1500 /'
 	mend internal/goexec/parser.go 's/typeName := "unknown"/typeName := pi.extractContentOfNode(funcDecl.Recv.List[0].Type)/'
+	mend internal/goexec/composer.go 's/strings.HasPrefix(line, "package")/strings.HasPrefix(line, "package ")/'
 	mend internal/specialcmd/definitions.go 's/^\(.*\)removeDefinitionImpl(msg, "type", .*/&\
 		for name := range goExec.Definitions.Functions {\
 			if strings.HasPrefix(name, key+"~") || strings.HasPrefix(name, key+"[") {\

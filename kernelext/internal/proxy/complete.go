@@ -38,7 +38,7 @@ func completeness(code string) map[string]string {
 		case beginsMain(line):
 			isMain = true
 			text += "func main() {"
-		case !taken[i] && !strings.HasPrefix(line, "package"): // GoNB ignores such lines
+		case !taken[i] && !strings.HasPrefix(line, "package "): // GoNB ignores such lines
 			text += line
 		}
 		text += "\n"

@@ -19,7 +19,7 @@ func TestCompleteness(t *testing.T) {
 			"func twice(x int) int {": "    ", "func twice(x int) int {\n    if x > 0 {": "        ", "func f() {\n    g(func() {": "        ",
 			"type T struct {": "    ", "import (": "    ", "var x = []int{1,": "    ", "%%\nfmt.Println(": "    ", "%%\nfmt.Println(1,\n": "    ",
 			"%%\nswitch x {\ncase 1:": "    ", "%%\nx := `a": "", "func f() {\n`a": "", "/* a": "", "%%\nx := 1 +": "", "var x =": "", "%%": "",
-			"%%\nx :=": "", "%%\nif x {\n} else {": "    ", "%%\nfor i := range 3": "", "func F[T any](x T) T {\n    \n": "    ", "%main": "", "%%\nfoo(`{": "",
+			"%%\npackages := []int{": "    ", "%%\nx :=": "", "%%\nif x {\n} else {": "    ", "%%\nfor i := range 3": "", "func F[T any](x T) T {\n    \n": "    ", "%main": "", "%%\nfoo(`{": "",
 			"%% -n 3": "", "//gonb:%%": "", "func f() {}\n%%": "", "%%\n": "", "!echo a \\": "", "%hm save a \\": "", "!a \\\nb \\": "",
 			"%%bash": "", "%%bash\nls": "", "%%writefile a.go\nfunc f() {}": "", "%hm runs\nfunc f() {": "    ", "%%\nif x {\n} else": "",
 		},

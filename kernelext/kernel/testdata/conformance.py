@@ -45,13 +45,15 @@ class Conformance(jupyter_kernel_test.KernelTests):
         raise TimeoutError("gopls completes nothing after two minutes")
 
     def test_faults_of_gonb(self):
-        """The project's GoNB keeps methods of generic types apart, removes a type with its methods, and finds gonbui."""
+        """The project's GoNB keeps methods of generic types apart, removes a type with its methods, takes no
+        variable for a package clause, and finds gonbui."""
         for cell in (
             "type A[T any] struct{ x T }\nfunc (a A[T]) Get() T { return a.x }",
             "type B[T any] struct{ x T }\nfunc (b B[T]) Get() T { return b.x }",
             "%%\nfmt.Println(A[int]{1}.Get(), B[int]{2}.Get())",
             "%rm A B",
             '%%\nfmt.Println("neither")',
+            "%%\npackages := 3\nfmt.Println(packages)",
             'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.DisplayHTML("<b>bold</b>")\ngonbui.Sync()',
         ):
             self.flush_channels()
