@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Schema declares how a file becomes rows: the columns of a table, or the shape of other rows, and the scale of their
@@ -43,8 +45,17 @@ func (s *Set) Schema() Schema {
 // Blank returns a set without rows. spec is the Spec of the set that the Schema describes. The set can read rows with
 // ReadRows, and write samples with WriteCSV.
 func (of Schema) Blank(spec Spec) (*Set, error) {
-	if err := spec.check(); err != nil {
+	if err := cmp.Or(spec.check(), of.Shape.Check()); err != nil {
 		return nil, err
+	}
+	units := 0 // that are standardised
+	if spec.Standardize {
+		if units = of.Shape.Units(); of.sequences {
+			units = of.Shape.Width
+		}
+	}
+	if len(of.scalings) != units {
+		return nil, fmt.Errorf("the schema has the deviations of %d units, but %d are standardised: write it anew", len(of.scalings), units)
 	}
 	empty := rows{shape: of.Shape}
 	if spec.Binarization == Real {
@@ -173,7 +184,7 @@ func ParseSchema(text []byte) (of Schema, err error) {
 		return of, fmt.Errorf("schema = %d: this program reads schema = %d; write the schema anew with helmholtz data show FILE --write-schema", t.Format, schemaFormat)
 	case len(meta.Undecoded()) > 0:
 		return of, fmt.Errorf("the schema has an unknown key %v: remove it, or correct its name", meta.Undecoded()[0])
-	case len(t.Means) != len(t.Deviations) || slices.ContainsFunc(t.Deviations, func(sd float64) bool { return !(sd > 0) }):
+	case len(t.Means) != len(t.Deviations) || slices.ContainsFunc(t.Deviations, func(sd float64) bool { return !(sd > 0) }) || slices.ContainsFunc(t.Means, func(mean float64) bool { return !statistics.Finite(mean) }):
 		return of, errors.New("the schema has deviations that are not above 0, or another number of means: write it anew")
 	}
 	of = Schema{
@@ -200,11 +211,21 @@ func ParseSchema(text []byte) (of Schema, err error) {
 			err = fmt.Errorf("shape = %q has %d values, but the columns of the schema have %d units: correct one of them", t.Shape, of.Shape.Units(), units)
 		}
 	}
+	switch {
+	case err != nil:
+	case of.Shape.Units() > 1<<20:
+		err = fmt.Errorf("the schema has %d units: give at most %d", of.Shape.Units(), 1<<20)
+	case of.keys != nil && (len(of.keys) != 2 || of.keys[1]-of.keys[0]+1 != of.Shape.Width):
+		err = fmt.Errorf("the schema has keys = %v for steps of %d units: write it anew", of.keys, of.Shape.Width)
+	}
 	return of, err
 }
 
 // column returns the column that the TOML declares. It has no units if its values remain to be found in a file.
 func (c columnTOML) column() (Column, error) {
+	if c.Units < 0 || c.Units > maxValues {
+		return Column{}, fmt.Errorf("units = %d: give a number up to %d, or leave it out", c.Units, maxValues)
+	}
 	of := Column{Name: c.Name, Kind: c.Kind, Units: c.Units, Values: c.Values, Cuts: c.Cuts, Rest: c.Rest, Missing: c.Missing, Log: c.Transformation == logarithm}
 	if c.Decimals != nil {
 		of.Numbers = &Numbers{*c.Decimals, c.Least, c.Greatest, c.Mean, c.Deviation}

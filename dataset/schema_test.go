@@ -161,3 +161,35 @@ func TestDeclaredColumns(t *testing.T) {
 		t.Errorf("suggested: %v, %v", set, err)
 	}
 }
+
+// No text of a schema makes the program panic, and a schema that it accepts is read back from its own text.
+func FuzzParseSchema(f *testing.F) {
+	for _, spec := range []Spec{{Name: "glyphs"}, {Name: "voices"}} {
+		set, err := spec.Open()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(set.Schema().TOML())
+	}
+	f.Add([]byte("schema = 1\nheader = true\nmeans = [1.0, 0.0]\ndeviations = [2.0, 1.0]\n[scale]\nreals = true\n[[column]]\nname = \"a\"\nkind = \"real\"\ntransformation = \"log\"\ndecimals = 2\nleast = 0.5\n[[column]]\nname = \"b\"\nkind = \"binary\"\nvalues = [\"x\", \"y\"]\n[[column]]\nname = \"c\"\nkind = \"label\"\n"))
+	rows := filepath.Join(f.TempDir(), "rows.csv")
+	if err := os.WriteFile(rows, []byte("a,b,c\n1.5,x,0\n2.5,y,1\n"), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		of, err := ParseSchema(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseSchema(of.TOML())
+		if err != nil || !bytes.Equal(again.TOML(), of.TOML()) {
+			t.Errorf("read back is %+v (%v), want %+v", again, err, of)
+		}
+		for _, binarization := range []Binarization{Fixed, Real} {
+			if set, err := of.Blank(Spec{Name: rows, Binarization: binarization}); err == nil {
+				_, _ = set.ReadRows(rows)
+				_, _, _ = set.Fields(Sheet{set.Shape(), [][]float64{make([]float64, set.Shape().Units())}}, Writing{})
+			}
+		}
+	})
+}
