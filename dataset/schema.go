@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -45,7 +44,10 @@ func (s *Set) Schema() Schema {
 // Blank returns a set without rows. spec is the Spec of the set that the Schema describes. The set can read rows with
 // ReadRows, and write samples with WriteCSV.
 func (of Schema) Blank(spec Spec) (*Set, error) {
-	if err := cmp.Or(spec.check(), of.Shape.Check()); err != nil {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	if err := of.Shape.Check(); err != nil {
 		return nil, err
 	}
 	units := 0 // that are standardised

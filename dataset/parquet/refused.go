@@ -14,6 +14,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
+// plainDictionary is RLEDictionary in data pages of older files.
+const plainDictionary = format.Encoding(2)
+
 // again is a line of Python that saves a file as parquet-go reads it.
 const again = `save the table again, for example with pandas.read_parquet(FILE).to_parquet("rows.parquet")`
 
@@ -150,7 +153,7 @@ func (p *pages) isHonest(c column, of *format.PageHeader, data []byte, codec for
 		if c.Type().Kind() == parquet.FixedLenByteArray {
 			size = c.Type().Length()
 		}
-		return values*size <= len(data) && (kind == format.Plain || kind == format.PlainDictionary)
+		return values*size <= len(data) && (kind == format.Plain || kind == plainDictionary)
 	}
 	if c.Optional() {
 		if of.Type == format.DataPage {
@@ -164,7 +167,7 @@ func (p *pages) isHonest(c column, of *format.PageHeader, data []byte, codec for
 	switch kind {
 	case format.Plain:
 		return c.Optional() || values <= 8*len(data)
-	case format.PlainDictionary, format.RLEDictionary:
+	case plainDictionary, format.RLEDictionary:
 		if len(data) > 0 {
 			n = runs(data[1:], int(data[0]))
 		}
