@@ -24,12 +24,14 @@ func (s *Set) WriteCSV(w io.Writer, rows Sheet) error {
 	if err != nil {
 		return err
 	}
-	return WriteCSV(w, columns, fields)
+	return WriteCSV(w, columns, fields, ',')
 }
 
-// WriteCSV writes the fields of rows with the names of their columns as a header, unless all names are only numbers.
-func WriteCSV(w io.Writer, columns []Column, fields [][]string) error {
+// WriteCSV writes the fields of rows, between separators, with the names of their columns as a header, unless all names are
+// only numbers.
+func WriteCSV(w io.Writer, columns []Column, fields [][]string, separator rune) error {
 	table := csv.NewWriter(w)
+	table.Comma = separator
 	if !areNumbered(columns) {
 		var header []string
 		for _, c := range columns {

@@ -197,13 +197,17 @@ func (s Spec) tableLike(set *Set) (*table, error) {
 	return t, err
 }
 
-// loadLike reads rows from the file Name with the columns and the scale of a set.
-func (s Spec) loadLike(set *Set) (source, error) {
+// loadLike reads rows from the file Name with the columns and the scale of a set. Fields are missing only if gaps, which
+// gets them, is not nil.
+func (s Spec) loadLike(set *Set, gaps *Gaps) (source, error) {
 	var data source
 	var t *table
 	var err error
 	if set.fields != nil {
 		if t, err = s.tableLike(set); err == nil {
+			if gaps != nil {
+				gaps.begin(t)
+			}
 			_, _, err = s.readOwn(s.Name, t)
 		}
 	} else if data, t, err = s.readOwn(s.Name, nil); err == nil && t != nil && set.fromFile() {
@@ -215,7 +219,14 @@ func (s Spec) loadLike(set *Set) (source, error) {
 	case t != nil && t.doubt != "":
 		return source{}, fmt.Errorf("%s: %s", s.Name, t.doubt)
 	case t != nil && t.like != nil:
-		_, data.train, err = t.coded(s, set.fields)
+		columns := set.fields
+		if gaps != nil {
+			columns = gaps.end()
+		}
+		var of rows // with the decimal character
+		if of, data.train, err = t.coded(s, columns); gaps != nil {
+			gaps.comma = t.hasComma(of.point)
+		}
 	case t != nil:
 		data.train, _, err = t.coded(s, nil)
 	default:
@@ -250,10 +261,10 @@ func (s Spec) files(and string) string {
 // need not have a column of labels, and its sequences may have any number of steps. It refuses numbers that may have
 // another scale, and grey levels that rounding would make constant in all rows.
 func (s *Set) ReadRows(path string) (Split, error) {
-	return work.Interruptible(func() (Split, error) { return s.readRows(path) })
+	return work.Interruptible(func() (Split, error) { return s.readRows(path, nil) })
 }
 
-func (s *Set) readRows(path string) (Split, error) {
+func (s *Set) readRows(path string, gaps *Gaps) (Split, error) {
 	spec := Spec{Name: path, Binarization: s.spec.Binarization, Largest: s.spec.Largest, Missing: s.spec.Missing, Seed: s.spec.Seed, array: true}
 	if s.fromFile() {
 		spec.Columns, spec.Shape, spec.array = s.spec.Columns, s.spec.Shape, false
@@ -261,7 +272,7 @@ func (s *Set) readRows(path string) (Split, error) {
 			spec.FirstLabel = s.spec.FirstLabel
 		}
 	}
-	data, err := spec.loadLike(s)
+	data, err := spec.loadLike(s, gaps)
 	if err != nil {
 		return Split{}, err
 	}

@@ -131,6 +131,7 @@ type table struct {
 	named     bool              // whether the first row is known to be a header
 	doubt     string            // whether the first row of the second file is a header
 	order     []int             // the column of each field of the second file; nil if both files have the same order
+	gaps      *Gaps             // collects the missing fields of the second file; nil if they are refused
 }
 
 type fields struct {
@@ -215,14 +216,25 @@ func (t *table) width() int {
 
 func (t *table) insert(at int, record []string, line int) {
 	t.rows++
+	if t.gaps != nil {
+		t.gaps.add(at, record)
+	}
+	insert := func(i int, field string) {
+		if t.gaps != nil {
+			field = t.gaps.filled(i, at, field)
+		}
+		t.columns[i].insert(t, at, field, line)
+	}
 	for i, field := range record {
 		if t.order != nil {
 			i = t.order[i]
 		}
-		t.columns[i].insert(t, at, strings.TrimSpace(field), line)
+		insert(i, strings.TrimSpace(field))
 	}
 	for i := range t.columns {
-		if c := &t.columns[i]; c.absent {
+		if c := &t.columns[i]; c.absent && t.gaps != nil && t.like[i].Units > 0 {
+			insert(i, "")
+		} else if c.absent {
 			if c.numbers != nil {
 				c.numbers = append(c.numbers, 0)
 			}

@@ -120,7 +120,7 @@ func newSample() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				text, err := rowsAs(format, columns, fields)
+				text, err := rowsAs(format, columns, fields, ',')
 				if err != nil {
 					return err
 				}

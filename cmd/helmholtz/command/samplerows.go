@@ -3,6 +3,8 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"math"
+	"regexp"
 	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -13,12 +15,15 @@ import (
 // rowFormats are the formats of files of rows, as their extensions.
 var rowFormats = []string{"csv", "json", "parquet"}
 
-// rowsAs returns the fields of columns in a format. In JSON, an array of an object for each row, and in Parquet, a column
-// is numeric if all its fields are numbers, and integer if these are whole.
-func rowsAs(format string, columns []dataset.Column, fields [][]string) ([]byte, error) {
+// leadingZero matches the digits of an identifier or a category, and hexadecimal numbers.
+var leadingZero = regexp.MustCompile(`^[-+]?0[\dxX]`)
+
+// rowsAs returns the fields of columns in a format, with a separator in CSV. In JSON, an array of an object for each row, and in Parquet, a column
+// is numeric if all its fields are finite numbers without leading zeros, and integer if these are whole.
+func rowsAs(format string, columns []dataset.Column, fields [][]string, separator rune) ([]byte, error) {
 	var b bytes.Buffer
 	if format == "csv" {
-		err := dataset.WriteCSV(&b, columns, fields)
+		err := dataset.WriteCSV(&b, columns, fields, separator)
 		return b.Bytes(), err
 	}
 	names, kinds := make([]string, len(columns)), make([]runs.ColumnKind, len(columns))
@@ -29,7 +34,7 @@ func rowsAs(format string, columns []dataset.Column, fields [][]string) ([]byte,
 			if _, err := strconv.ParseInt(row[i], 10, 64); err != nil && kinds[i] == runs.Integer {
 				kinds[i] = runs.Number
 			}
-			if _, err := strconv.ParseFloat(row[i], 64); err != nil {
+			if v, err := strconv.ParseFloat(row[i], 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) || leadingZero.MatchString(row[i]) {
 				kinds[i] = runs.Text
 			}
 		}
