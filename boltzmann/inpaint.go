@@ -10,6 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per
@@ -18,6 +19,11 @@ import (
 // sweep draws the hidden units given the visible ones, then the missing units given the hidden ones; known
 // units never change. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	return m.inpaint(ctx, split, mask, chains, runs.Chain{Sweeps: sweeps}, progress)
+}
+
+// inpaint is like Inpaint, and returns draws if c asks for them.
+func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c runs.Chain, progress func(float64)) (dataset.Inpainting, error) {
 	if err := m.checkDistribution(); err != nil {
 		return dataset.Inpainting{}, err
 	}
@@ -28,7 +34,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	if err := mask.Check(m.shape); err != nil {
+	if err := mask.Check(m.shape); err != nil && !c.Draws {
 		return dataset.Inpainting{}, err
 	}
 	for i, hidden := range mask {
@@ -39,8 +45,8 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err := m.checkCategories(known, split.Name, mask); err != nil {
 		return dataset.Inpainting{}, err
 	}
-	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, sweeps)
+	if chains < 1 || c.Sweeps < 1 || chains > math.MaxUint32 || c.Sweeps >= math.MaxUint32 {
+		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, c.Sweeps)
 	}
 	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 4)
 	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", chains, split.Rows), bytes, "use fewer"); err != nil {
@@ -48,7 +54,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	w := newProducts(m.parameters)
 	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
-		return m.images(m.clamped(ctx, w, known, mask, chain, sweeps).visibleInputs)
+		last := m.clamped(ctx, w, known, mask, chain, c.Sweeps)
+		if c.Draws {
+			return m.rows(last.visible)
+		}
+		return m.images(last.visibleInputs)
 	}, progress)
 }
 

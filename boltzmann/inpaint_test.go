@@ -1,9 +1,13 @@
 package boltzmann
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +15,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Chains settle at p(missing|known), and known units stay.
@@ -153,5 +158,98 @@ func TestInpaintingHidesWholeVariables(t *testing.T) {
 	}
 	if v := p.Images[0].Values[0]; math.Abs(v[0]+v[1]-1) > 1e-12 || v[2] != 1 || v[3] != 0 {
 		t.Errorf("the image is %v", v)
+	}
+}
+
+// With Draws, missing units have their distribution given the known ones: a categorical variable has exactly one unit on.
+func TestInpaintedDraws(t *testing.T) {
+	const chains = 6000
+	categorical, exactCategories := categoricalModel(t)
+	bernoulli := randomModel(t, 4, 3)
+	for _, of := range []struct {
+		m     *Model
+		exact *oracle.Machine
+		row   []float64
+		mask  dataset.Mask
+	}{
+		{categorical, exactCategories, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}, dataset.Mask{true, true, true, false, false, false, true, true, true}},
+		{bernoulli, exactly(bernoulli), []float64{0, 1, 0, 0}, dataset.Mask{true, false, true, false}},
+		{bernoulli, exactly(bernoulli), []float64{0, 1, 0, 0}, dataset.Mask{true, true, true, true}},
+	} {
+		filled, err := of.m.Inpainting().Fill(t.Context(), split([][]float64{of.row}), of.mask, chains, runs.Chain{Sweeps: 30, Draws: true}, 7, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[string]float64{}
+		for _, image := range filled.Images {
+			counts[fmt.Sprint(image.Values[0])]++
+		}
+		var logs []float64
+		var states []string
+		for _, v := range of.exact.Visible {
+			agrees := true
+			for i, missing := range of.mask {
+				agrees = agrees && (missing || v[i] == of.row[i])
+			}
+			if agrees {
+				logs, states = append(logs, of.exact.LogP(v)), append(states, fmt.Sprint(v))
+			}
+		}
+		total := 0.0
+		for s, state := range states {
+			share := math.Exp(logs[s] - floats.LogSumExp(logs))
+			if total += counts[state]; math.Abs(counts[state]/chains-share) > 4.5*math.Sqrt(share*(1-share)/chains) {
+				t.Errorf("the share of %s is %v, want %v", state, counts[state]/chains, share)
+			}
+		}
+		if total != chains {
+			t.Errorf("draws %v, want only %v", counts, states)
+		}
+	}
+}
+
+// A machine that draws the units of categories one by one gives missing categories their distribution given the other
+// columns and that each column has one value.
+func TestImputedCategories(t *testing.T) {
+	const draws = 5000
+	folder := t.TempDir()
+	train, file := filepath.Join(folder, "train.csv"), filepath.Join(folder, "rows.csv")
+	for path, text := range map[string]string{train: "town,sick\n" + strings.Repeat("Aa,no\nBb,no\nCc,yes\n", 9), file: "town,sick\nAa,no\n,yes\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := dataset.Open(train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gaps, err := set.ReadGaps(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := randomModel(t, 4, 2)
+	sheets, again, err := m.Inpainting().Impute(t.Context(), gaps, draws, 30, 1, nil)
+	if err != nil || again == 0 || len(sheets) != draws {
+		t.Fatalf("%d draws, %d again, %v", len(sheets), again, err)
+	}
+	counts, logs := make([]float64, 3), make([]float64, 3)
+	for k := range logs {
+		v := []float64{0, 0, 0, 1}
+		v[k] = 1
+		logs[k] = exactly(m).LogP(v)
+		for _, sheet := range sheets {
+			if slices.Equal(sheet.Values[1], v) {
+				counts[k]++
+			}
+			if !slices.Equal(sheet.Values[0], []float64{1, 0, 0, 0}) {
+				t.Fatalf("the row without gaps became %v", sheet.Values[0])
+			}
+		}
+	}
+	for k, log := range logs {
+		share := math.Exp(log - floats.LogSumExp(logs))
+		if math.Abs(counts[k]/draws-share) > 4.5*math.Sqrt(share*(1-share)/draws) {
+			t.Errorf("the share of value %d is %v, want %v", k, counts[k]/draws, share)
+		}
 	}
 }

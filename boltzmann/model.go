@@ -119,12 +119,16 @@ func (m *Model) Sample(ctx context.Context, n, sweeps int) (dataset.Sheet, error
 		states := kernels.NewMatrix(inputs.Rows, inputs.Cols)
 		at.layer = 0
 		at.draw(units, states, inputs)
-		var rows [][]float64
-		for r := range states.Rows {
-			rows = append(rows, m.original(kernels.Doubles(kernels.Row(states, r)[:p.observed()])))
-		}
-		return rows
+		return m.rows(states)
 	})
+}
+
+// rows returns the states of visible units as rows of the data.
+func (m *Model) rows(states kernels.Matrix) (rows [][]float64) {
+	for r := range states.Rows {
+		rows = append(rows, m.original(kernels.Doubles(kernels.Row(states, r)[:m.bottom().observed()])))
+	}
+	return rows
 }
 
 // dream runs n chains for a number of sweeps, and returns what of returns for the inputs of the visible units.

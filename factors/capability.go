@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -62,6 +63,40 @@ func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
 		filters = append(filters, mat.Col(nil, k, columns))
 	}
 	return dataset.Filters(shape, filters)
+}
+
+// Inpainting fills in missing variables by their exact expected values given the others, or by draws. Known variables
+// without noise are left out, as in densities.
+func (m *Model) Inpainting() runs.Inpainting {
+	return runs.Inpainting{Uses: []string{"draws"}, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+		if err := mask.Check(m.shape); err != nil && !c.Draws {
+			return dataset.Inpainting{}, err
+		}
+		if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+			return dataset.Inpainting{}, err
+		}
+		x, known := rows.Floats(), *m
+		known.noise = m.Noise()
+		for i, missing := range mask {
+			if missing {
+				known.noise[i] = 0 // so that p(h|x) leaves the variable out
+			}
+		}
+		means := known.Reconstruct(x)
+		return rows.Inpaint(ctx, m.shape, mask, x, chains, func(chain int) [][]float64 {
+			if !c.Draws {
+				return means
+			}
+			// A draw of all variables, moved by E[x|known] − E[x|the known variables of the draw], has the mean and the
+			// covariance of p(x|known).
+			draws, _ := m.Sample(len(x), seed+uint64(chain)*0x9e3779b97f4a7c15)
+			for r, own := range known.Reconstruct(draws) {
+				floats.Add(draws[r], means[r])
+				floats.Sub(draws[r], own)
+			}
+			return draws
+		}, progress)
+	}}
 }
 
 // CountSamples returns "": estimates draw no samples.

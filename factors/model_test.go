@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // glyphs opens grey glyphs of 14×14 pixels, 70 of which are constant in 300 training rows.
@@ -350,4 +351,66 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 		m.noise[i] = 1e-14
 	}
 	wantError(t, m.em(0), "no variance beyond 1 component: use fewer, or bring the variables to one scale")
+}
+
+// Draws of missing variables have the mean and the covariance of the normal distribution given the known ones, and the
+// expected values are its mean.
+func TestInpaintingIsTheConditionalNormal(t *testing.T) {
+	const n, d = 20_000, 4
+	m, x := drawn(t, d, 2, 1)
+	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1}
+	for i, v := range x[0] {
+		x[0][i] = float64(float32(v))
+		row.Reals = append(row.Reals, float32(v))
+	}
+	for _, missing := range [][]int{{1, 3}, {0}, {0, 1, 2, 3}} {
+		mask, known := make(dataset.Mask, d), []int{}
+		for i := range mask {
+			if mask[i] = slices.Contains(missing, i); !mask[i] {
+				known = append(known, i)
+			}
+		}
+		want, _ := distmv.NewNormal(m.Mean(), m.Covariance(), nil)
+		if len(known) > 0 {
+			var values []float64
+			for _, i := range known {
+				values = append(values, x[0][i])
+			}
+			want, _ = want.ConditionNormal(known, values, nil)
+		}
+		mean, covariance := want.Mean(nil), new(mat.SymDense)
+		want.CovarianceMatrix(covariance)
+		draws, err := m.Inpainting().Fill(t.Context(), row, mask, n, runs.Chain{Draws: true}, 5, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := mat.NewDense(n, len(missing), nil)
+		for r, image := range draws.Images {
+			for k, i := range missing {
+				values.Set(r, k, image.Values[0][i])
+			}
+			if len(known) > 0 && image.Values[0][known[0]] != x[0][known[0]] {
+				t.Fatalf("a known variable became %v", image.Values[0])
+			}
+		}
+		var got mat.SymDense
+		stat.CovarianceMatrix(&got, values, nil)
+		for k := range missing {
+			wantNear(t, "the mean", stat.Mean(mat.Col(nil, k, values), nil), mean[k], 4.5*math.Sqrt(covariance.At(k, k)/n))
+			for l := range missing {
+				se := math.Sqrt((covariance.At(k, k)*covariance.At(l, l) + covariance.At(k, l)*covariance.At(k, l)) / n)
+				wantNear(t, "the covariance", got.At(k, l), covariance.At(k, l), 4.5*se)
+			}
+		}
+		if len(known) == 0 {
+			continue
+		}
+		expected, err := m.Inpainting().Fill(t.Context(), row, mask, 1, runs.Chain{}, 5, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, i := range missing {
+			wantNear(t, "the expected value", expected.Images[0].Values[0][i], mean[k], 1e-9)
+		}
+	}
 }

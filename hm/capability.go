@@ -49,7 +49,7 @@ func (m *Model) Drawings() []runs.Drawing {
 
 // Inpainting returns the function Inpaint, and the options that it uses.
 func (m *Model) Inpainting() runs.Inpainting {
-	return runs.Inpainting{Uses: ofCandidates, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+	return runs.Inpainting{Uses: append([]string{"draws"}, ofCandidates...), Sweeps: 20, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)
 	}}
 }

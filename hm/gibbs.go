@@ -63,13 +63,14 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 // number of independent chains per row (BiHM thesis 2016, section 3.4). The chains never change known
 // units. They start at h ~ q(h|x̃), where x̃ is the row with its missing units off or 0; a missing group
 // that must have a unit on is in its first category. A mask must hide all units of a categorical group
-// or none. progress, which may be nil, is called with the fraction of the work done.
+// or none. The images hold the means of the missing units given h¹ in the last states of the chains or, with c.Draws, these
+// units themselves. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	data, err := m.data(split, 1)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	if err := mask.Check(m.shape); err != nil {
+	if err := mask.Check(m.shape); err != nil && !c.Draws {
 		return dataset.Inpainting{}, err
 	}
 	if chains < 1 || chains > math.MaxUint32/data.Rows {
@@ -111,7 +112,11 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
 		return m.sheet(data.Rows, func(k int) float64 {
-			return float64(draws.Means[0][(k/units*chains+chain)*units+k%units])
+			k = (k/units*chains+chain)*units + k%units
+			if c.Draws {
+				return visible(draws, k)
+			}
+			return float64(draws.Means[0][k])
 		}).Values
 	}, nil)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
 // TestGibbsMovesFromPToPStar compares chains at their start with dreams, and their expected values
@@ -215,6 +217,43 @@ func TestInpaintKeepsKnownGrayLevels(t *testing.T) {
 	for chain, images := range p.Images {
 		if diff := cmp.Diff([]float64{0.2, 0.8}, images.Values[0][:2]); diff != "" {
 			t.Errorf("known pixels of chain %d (-data +image):\n%s", chain, diff)
+		}
+	}
+}
+
+// With Draws, the missing units of a categorical column and a Bernoulli unit have their joint distribution under p* given a
+// known unit, and so they have if no unit is known.
+func TestInpaintedDraws(t *testing.T) {
+	t.Parallel()
+	const chains = 2000
+	a := engine.Architecture{Units: []int{5, 2, 2}, Kinds: []engine.Kind{engine.Categorical}, Groups: [][]engine.Group{{{Units: 3}, {Units: 1, Rest: true}, {Units: 1, Rest: true}}}}
+	p := oracle.Random(a, 4)
+	e := NRWS().Experiment(New(shape(1, 5)).Dense(2, 2), patterns(t))
+	m := &Model{experiment: e, shape: shape(1, 5), parameters: p, engine: &evaluator{parameters: p}, seed: 3}
+	exact, err := oracle.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := dataset.Split{Name: "test", Shape: shape(1, 5), Rows: 1, Values: []uint8{255, 0, 0, 0, 255}}
+	for _, mask := range []dataset.Mask{{true, true, true, true, false}, {true, true, true, true, true}} {
+		filled, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 15, Candidates: 4, Inner: 1, Retain: true, Draws: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, want := map[string]float64{}, map[string]float64{}
+		for _, image := range filled.Images {
+			counts[fmt.Sprint(image.Values[0])]++
+		}
+		for v, weight := range exact.Networks.BidirectionalGiven([]float64{0, 0, 0, 0, 1}, []bool{false, false, false, false, !mask[4]}) {
+			want[fmt.Sprint(v[0])] += weight
+		}
+		for state, n := range counts {
+			if want[state] == 0 {
+				t.Errorf("%v draws of %v", n, state)
+			}
+		}
+		for state, share := range want {
+			wantNear(t, "the share of "+state, counts[state]/chains, share, 4.5*math.Sqrt(share*(1-share)/chains))
 		}
 	}
 }

@@ -140,6 +140,9 @@ type Chain struct {
 	// move less. Without Retain, as in Algorithm 2, they converge to a distribution whose distance
 	// from p* falls as 1/K.
 	Retain bool
+	// Draws makes an Inpainter return draws of the missing units in the last sweep instead of their expected values, with
+	// exactly one unit on in each categorical column.
+	Draws bool
 }
 
 // An Inpainter is a model that fills in parts of images.
@@ -151,8 +154,11 @@ type Inpainter interface {
 // Inpainting describes how a model fills in the pixels that a mask hides, with Fill and a number of
 // chains per row.
 type Inpainting struct {
-	Uses []string // the chain options that have an effect: candidates, inner, retain
-	Fill func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
+	Uses []string // the chain options that have an effect: candidates, inner, retain, draws
+	// Sweeps is the suggested number of sweeps for draws, or 0 if draws are exact without chains. With Chain.Draws, a mask
+	// may hide all pixels.
+	Sweeps int
+	Fill   func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
 }
 
 // A Saver is a model that writes a model file without the state that only training needs.

@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // sweep draws each unit in free in turn, given all other units. All connections are multiplied by β. This
@@ -87,15 +88,20 @@ func (m *Model) checkChains(n float64) error {
 // Missing and hidden units start at 0 or 1 with equal probability; known units never change. progress, which
 // may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	return m.inpaint(ctx, split, mask, chains, runs.Chain{Sweeps: sweeps}, progress)
+}
+
+// inpaint is like Inpaint, and returns draws if c asks for them.
+func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c runs.Chain, progress func(float64)) (dataset.Inpainting, error) {
 	known, err := m.states(split)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	if err := mask.Check(m.shape); err != nil {
+	if err := mask.Check(m.shape); err != nil && !c.Draws {
 		return dataset.Inpainting{}, err
 	}
-	if chains < 1 || sweeps < 1 || chains > math.MaxUint32 || sweeps >= math.MaxUint32 {
-		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", names.Count(chains, "chain"), names.Count(sweeps, "sweep"))
+	if chains < 1 || c.Sweeps < 1 || chains > math.MaxUint32 || c.Sweeps >= math.MaxUint32 {
+		return dataset.Inpainting{}, fmt.Errorf("%s of %s for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", names.Count(chains, "chain"), names.Count(c.Sweeps, "sweep"))
 	}
 	if err := m.checkChains(float64(chains) * float64(split.Rows)); err != nil {
 		return dataset.Inpainting{}, err
@@ -104,11 +110,13 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	return split.Inpaint(ctx, m.shape, mask, known, chains, func(chain int) [][]float64 {
 		means := make([][]float64, split.Rows)
 		work.Parallel(split.Rows, func(r int) {
-			x, c := slices.Clone(known[r]), philox.Counter{Purpose: philox.Clamp, Datum: uint32(r), Sample: uint32(chain), Layer: 1}
-			start(x, free, philox.Key(m.seed), c)
-			c.Layer = 0
-			m.run(ctx, x, free, sweeps, c)
-			means[r] = m.means(x)
+			x, at := slices.Clone(known[r]), philox.Counter{Purpose: philox.Clamp, Datum: uint32(r), Sample: uint32(chain), Layer: 1}
+			start(x, free, philox.Key(m.seed), at)
+			at.Layer = 0
+			m.run(ctx, x, free, c.Sweeps, at)
+			if means[r] = x; !c.Draws {
+				means[r] = m.means(x)
+			}
 		})
 		return means
 	}, progress)

@@ -389,8 +389,24 @@ func TestInpainting(t *testing.T) {
 		square += values[1] * values[1] / chains
 	}
 	on, off := math.Exp(exact.LogP([]float64{1, 1, 1})), math.Exp(exact.LogP([]float64{1, 0, 1}))
-	if want := on / (on + off); math.Abs(mean-want) > 4.5*math.Sqrt((square-mean*mean)/chains) {
+	want := on / (on + off)
+	if math.Abs(mean-want) > 4.5*math.Sqrt((square-mean*mean)/chains) {
 		t.Errorf("the missing unit has the mean %v, want %v", mean, want)
+	}
+	p, err = m.Inpainting().Fill(t.Context(), split([][]float64{{1, 0, 1}}), dataset.Mask{false, true, false}, chains, runs.Chain{Sweeps: 20, Draws: true}, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := 0.0
+	for _, image := range p.Images {
+		if v := image.Values[0][1]; v == 1 {
+			share += v / chains
+		} else if v != 0 {
+			t.Fatalf("a draw is %v", v)
+		}
+	}
+	if math.Abs(share-want) > 4.5*math.Sqrt(want*(1-want)/chains) {
+		t.Errorf("the missing unit is on in %v of the draws, want %v", share, want)
 	}
 }
 
