@@ -1,0 +1,120 @@
+package command
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// In another folder, without the data of its run, impute fills in missing fields by values of their columns, and leaves
+// all other fields as they are.
+func TestImpute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := "id,age,pay,town,sick\n"
+	for i := range 60 {
+		text += fmt.Sprintf("p%d,%d,%d.25,%s,%s\n", i, 20+i*i%31, i*i%7, []string{"Aa", "Bb", "Cc"}[i%4%3], []string{"no", "yes"}[i%2])
+	}
+	write("people.csv", text)
+	elsewhere := t.TempDir()
+	for run, args := range map[string]string{
+		"hm": "--layers 3 --groups data --standardize --binarization real", "ppca": "ppca --components 1 --standardize --binarization real", "ica": "ica --sources 2 --standardize --binarization real", "sticks": "--algorithm pcd --batch 10 --layers 3 --columns age=skip,pay=skip",
+	} {
+		succeed(t, append(append([]string{"train"}, strings.Fields(args)...), "--dataset", "people.csv", "--epochs", "1", "--out", filepath.Join(elsewhere, run))...)
+	}
+	if err := os.Remove("people.csv"); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(elsewhere)
+	write("new.csv", "town,id,sick,pay,age\nAa,007,no,2.5000,31\nNA,,yes,?,\n,x y,,1,40\n")
+	read := func(path string) [][]string {
+		file, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(strings.NewReader(string(file))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	given := read("new.csv")
+	whole := func(text string) bool { _, err := strconv.Atoi(text); return err == nil }
+	for _, run := range []string{"hm", "ppca", "sticks"} {
+		code, _, says := helmholtz(t, t.Context(), "impute", run, "new.csv", "--draws", "40", "--out", "filled.csv")
+		if code != 0 || !strings.Contains(says, "fields in 2 of 3 rows; filled in for each row by 40 ") {
+			t.Fatalf("%s says %s", run, says)
+		}
+		filled, different := read("filled.csv"), map[string]bool{}
+		if len(filled) != 121 || !slices.Equal(filled[0], append([]string{"draw"}, given[0]...)) {
+			t.Fatalf("%s: %d rows below %v", run, len(filled), filled[0])
+		}
+		for i, row := range filled[1:] {
+			if row[0] != strconv.Itoa(1+i/3) {
+				t.Errorf("row %d is of draw %s", i, row[0])
+			}
+			for k, field := range row[1:] {
+				was, column := given[1+i%3][k], given[0][k]
+				kind := map[string]bool{"town": strings.Contains("Aa Bb Cc", field) && field != "", "sick": field == "no" || field == "yes", "age": whole(field), "pay": strings.Index(field, ".") == len(field)-3}[column]
+				switch {
+				case was != "" && was != "NA" && was != "?" || column == "id" || run == "sticks" && (column == "age" || column == "pay"):
+					if field != was {
+						t.Errorf("%s: %s %q of row %d became %q", run, column, was, i, field)
+					}
+				case !kind:
+					t.Errorf("%s: %s of row %d is filled in by %q", run, column, i, field)
+				default:
+					different[column+field] = true
+				}
+			}
+		}
+		if len(different) < 5 {
+			t.Errorf("%s draws only %v", run, different)
+		}
+	}
+	succeed(t, "impute", "hm", "new.csv", "--within", "--out", "one.csv")
+	succeed(t, "impute", "hm", "new.csv", "--within", "--out", "one.parquet")
+	for _, file := range []string{"one.csv", "one.parquet"} {
+		if table := succeed(t, "eval", "hm", "--rows", file, "--samples", "10"); strings.Count(table, "\n") != 4 {
+			t.Errorf("%s: %s", file, table)
+		}
+	}
+	succeed(t, "impute", "hm", "one.parquet", "--out", "one.json")
+	var objects []struct {
+		Town, ID, Sick string
+		Pay            float64
+		Age            int
+	}
+	file, err := os.ReadFile("one.json")
+	if err == nil {
+		err = json.Unmarshal(file, &objects)
+	}
+	if err != nil || len(objects) != 3 || objects[0].ID != "007" || objects[0].Pay != 2.5 {
+		t.Errorf("%v: %+v", err, objects)
+	}
+	write("whole.csv", "id,age,pay,town,sick\n,31,2.0,Aa,no\n")
+	if _, _, says := helmholtz(t, t.Context(), "impute", "hm", "whole.csv"); !strings.Contains(says, "no field of whole.csv is missing") || !slices.Equal(read("filled.csv")[1], []string{"", "31", "2.0", "Aa", "no"}) {
+		t.Errorf("without gaps impute says %s", says)
+	}
+	write("other.csv", "id,age,pay,town,sick\na,,2.0,Zz,no\n")
+	for says, args := range map[string][]string{
+		"independent components, which draws no missing values": {"ica", "new.csv"},
+		`"Zz", which is not a value of the training data`:       {"hm", "other.csv"},
+		"a probabilistic PCA draws exactly, without chains":     {"ppca", "new.csv", "--sweeps", "3"},
+		"is the file of rows, which it would replace":           {"hm", "new.csv", "--out", "new.csv"},
+	} {
+		if code, _, out := helmholtz(t, t.Context(), append([]string{"impute"}, args...)...); code == 0 || !strings.Contains(out, says) {
+			t.Errorf("impute %v says %s, not %s", args, out, says)
+		}
+	}
+}
