@@ -23,22 +23,7 @@ func newImpute() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "impute DIR FILE",
 		Short: "Fill in missing values of a table with the machine of a run",
-		Long: `Fill in missing values of a table with the machine of a run. A field of FILE is missing if
-it is empty or NA, NaN, ? or another code for missing values. Each is drawn given the other
-fields of its row, so that several draws show how uncertain it is: with --draws 5, the file
-has five completed copies of the rows, and a first column, draw, numbers them from 1.
-
-All other fields stay as they are in FILE, also identifiers and labels, which are never
-filled in. A column that the header of FILE lacks is drawn for all rows.
-
-A Helmholtz machine draws from p*(x|given) by Gibbs chains that retain their state, and a
-Boltzmann machine from p(v|given). Chains get closer to it with more --sweeps. ppca and
-factor-analysis draw exactly, without chains, and round to the nearest category. Other families
-are refused.`,
-		Example: `  helmholtz impute runs/table new.csv --out filled.csv
-  helmholtz impute runs/table new.csv --draws 5 --out filled.parquet
-  helmholtz impute runs/table new.csv --sweeps 100 --within --out filled.json`,
-		Args: between(2, 2, "name the directory of one run, and a file of rows"),
+		Args:  between(2, 2, "name the directory of one run, and a file of rows"),
 	}
 	f := c.Flags()
 	fileFlag(f, &out, "out", "filled.csv", "`file` to write: CSV, JSON or Parquet, by its extension", rowFormats...)
