@@ -35,8 +35,8 @@ type Spec struct {
 	// 1. The kinds of other columns are inferred; a column named label or class holds the classes of the rows.
 	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
 	// Schema is the path of a Schema that declares the columns of a table, as Schema.TOML writes it. Columns has
-	// precedence. It is not part of an experiment's hash.
-	Schema string `toml:"schema,omitempty" json:"-"`
+	// precedence.
+	Schema string `toml:"schema,omitempty" json:"schema,omitempty"`
 	// Header says whether the first line of a table has the names of the columns, "yes" or "no". By default, the
 	// fields decide, and a line in doubt is refused.
 	Header string `toml:"header,omitempty" json:"header,omitempty"`

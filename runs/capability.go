@@ -261,9 +261,6 @@ func CheckPreset(e Experiment) error {
 	return nil
 }
 
-// SameFamily reports whether two experiments belong to one family.
-func SameFamily(a, b Experiment) bool { return familyName(a) == familyName(b) }
-
 func familyName(e Experiment) string {
 	name, _ := FamilyOf(e.TOML()) // every experiment has one
 	return name

@@ -157,7 +157,7 @@ func (f Case[E, M]) roundTrip(t *testing.T) {
 // hash checks that every setting is part of the hash, except those that do not change training.
 func (f Case[E, M]) hash(t *testing.T) {
 	base := f.full(t).Hash()
-	seen, aside := map[string]string{base: "name"}, append(f.Aside, "keep", "record_steps", "dataset.schema")
+	seen, aside := map[string]string{base: "name"}, append(f.Aside, "keep", "record_steps")
 	Vary(f.full(t), func(name string, e E) {
 		hash := e.Hash()
 		other, taken := seen[hash]
