@@ -26,6 +26,8 @@ type Page struct {
 var (
 	images = regexp.MustCompile(`(?m)^(!\[[^\]]*\]\([^)]*\)|<img [^>]*>)\n+`)
 	live   = regexp.MustCompile(`(?s)<link .*</noscript>`)
+	// unescaped undoes what Markdown needs.
+	unescaped = strings.NewReplacer(`\*`, "*", `\<`, "<", `\-`, "-")
 	// examplesOf matches the indented lines at the end of a section.
 	examplesOf = regexp.MustCompile(`(\n    .*)+$`)
 
@@ -45,6 +47,7 @@ func Pages() (pages []Page) {
 			}
 			return link
 		})
+		p.Text = unescaped.Replace(p.Text)
 		title, _, _ := strings.Cut(p.Text, "\n")
 		p.Title = strings.TrimPrefix(title, "# ")
 		pages = append(pages, p)
@@ -94,7 +97,7 @@ func Manual(command string) (description, examples string) {
 	text, _ := files.ReadFile("commands.md") // it is embedded
 	_, section, _ := strings.Cut(string(text), "\n## "+command+"\n\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	section = "\n" + strings.NewReplacer(`\*`, "*", `\<`, "<").Replace(strings.TrimRight(section, "\n"))
+	section = "\n" + unescaped.Replace(strings.TrimRight(section, "\n"))
 	if at := examplesOf.FindStringIndex(section); at != nil {
 		section, examples = section[:at[0]], strings.ReplaceAll(section[at[0]:], "\n  ", "\n")
 	}
