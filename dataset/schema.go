@@ -184,6 +184,8 @@ func ParseSchema(text []byte) (of Schema, err error) {
 		return of, fmt.Errorf("the schema is no TOML: %w", err)
 	case t.Format != schemaFormat:
 		return of, fmt.Errorf("schema = %d: this program reads schema = %d; write the schema anew with helmholtz data show FILE --write-schema", t.Format, schemaFormat)
+	case t.Shape == "" && len(t.Columns) == 0:
+		return of, errors.New("the schema declares no columns and no shape of other rows: give a table [[column]] for each column")
 	case len(meta.Undecoded()) > 0:
 		return of, fmt.Errorf("the schema has an unknown key %v: remove it, or correct its name", meta.Undecoded()[0])
 	case len(t.Means) != len(t.Deviations) || slices.ContainsFunc(t.Deviations, func(sd float64) bool { return !(sd > 0) }) || slices.ContainsFunc(t.Means, func(mean float64) bool { return !statistics.Finite(mean) }):

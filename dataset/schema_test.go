@@ -171,6 +171,7 @@ func FuzzParseSchema(f *testing.F) {
 		}
 		f.Add(set.Schema().TOML())
 	}
+	f.Add([]byte("schema = 1"))
 	f.Add([]byte("schema = 1\nheader = true\nmeans = [1.0, 0.0]\ndeviations = [2.0, 1.0]\n[scale]\nreals = true\n[[column]]\nname = \"a\"\nkind = \"real\"\ntransformation = \"log\"\ndecimals = 2\nleast = 0.5\n[[column]]\nname = \"b\"\nkind = \"binary\"\nvalues = [\"x\", \"y\"]\n[[column]]\nname = \"c\"\nkind = \"label\"\n"))
 	rows := filepath.Join(f.TempDir(), "rows.csv")
 	if err := os.WriteFile(rows, []byte("a,b,c\n1.5,x,0\n2.5,y,1\n"), 0o600); err != nil {
