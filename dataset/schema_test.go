@@ -107,7 +107,7 @@ func TestBadSchemas(t *testing.T) {
 }
 
 // A file that a schema declares has the same rows as one whose columns are inferred. Edits of the schema change kinds,
-// add values that the file lacks, and take logarithms, with which samples and densities are those of the file's numbers.
+// and add values that the file lacks. With logarithms, samples and densities still have the numbers of the file.
 func TestDeclaredColumns(t *testing.T) {
 	path := written(t, "rows.csv", replaced(table30("id,pay,sex,town", "p%[1]d,%[2]d.25,@,t"), "f", "m"))
 	spec := Spec{Name: path, Binarization: Real, Standardize: true}
