@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
@@ -28,10 +29,7 @@ var (
 	live   = regexp.MustCompile(`(?s)<link .*</noscript>`)
 	// unescaped undoes what Markdown needs.
 	unescaped = strings.NewReplacer(`\*`, "*", `\<`, "<", `\-`, "-")
-	// examplesOf matches the indented lines at the end of a section.
-	examplesOf = regexp.MustCompile(`(\n    .*)+$`)
-
-	links = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
+	links     = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
 )
 
 // Pages returns the guides, sorted by name.
@@ -91,15 +89,29 @@ func Find(name string) (Page, error) {
 	return Page{}, fmt.Errorf("there is no guide %q%s: the guides are %s", name, names.Meant(name, Names()...), strings.Join(Names(), ", "))
 }
 
+type manual struct{ description, examples string }
+
+// manuals returns the manuals of all commands by their paths.
+var manuals = sync.OnceValue(func() map[string]manual {
+	all := map[string]manual{}
+	text, _ := files.ReadFile("commands.md") // it is embedded
+	_, first, _ := strings.Cut(string(text), "\n## ")
+	for section := range strings.SplitSeq(first, "\n## ") {
+		command, section, _ := strings.Cut(unescaped.Replace(strings.TrimRight(section, "\n")), "\n")
+		lines := strings.Split(section, "\n")
+		end := len(lines) // of the description: the indented lines at the end are examples
+		for end > 0 && strings.HasPrefix(lines[end-1], "    ") {
+			end--
+			lines[end] = lines[end][2:]
+		}
+		all[command] = manual{strings.Trim(strings.Join(lines[:end], "\n"), "\n"), strings.Join(lines[end:], "\n")}
+	}
+	return all
+})
+
 // Manual returns the description and the examples of a command, named by its path such as "helmholtz eval", from the page
 // commands. Both are empty if the page has no section for it.
 func Manual(command string) (description, examples string) {
-	text, _ := files.ReadFile("commands.md") // it is embedded
-	_, section, _ := strings.Cut(string(text), "\n## "+command+"\n\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	section = "\n" + unescaped.Replace(strings.TrimRight(section, "\n"))
-	if at := examplesOf.FindStringIndex(section); at != nil {
-		section, examples = section[:at[0]], strings.ReplaceAll(section[at[0]:], "\n  ", "\n")
-	}
-	return strings.Trim(section, "\n"), strings.TrimPrefix(examples, "\n")
+	of := manuals()[command]
+	return of.description, of.examples
 }
