@@ -46,25 +46,9 @@ func readDelimited(r io.Reader, t *table) error {
 	if separator == ' ' {
 		return readSpaced(in, t)
 	}
-	plain := &plainLines{bufio.NewReader(in), byte(separator), 0, nil}
-	c := csv.NewReader(plain.Reader)
-	next := plain.read
+	lines := &records{Reader: bufio.NewReader(in), separator: byte(separator)}
 	for {
-		record, line, err := next()
-		if err == errQuotes {
-			// From here on, lines may have quotes.
-			c = csv.NewReader(io.MultiReader(strings.NewReader(record[0]), plain.Reader))
-			c.Comma, c.Comment, c.ReuseRecord, c.FieldsPerRecord, c.TrimLeadingSpace = separator, '#', true, -1, separator != '\t'
-			next = func() ([]string, int, error) {
-				record, err := c.Read()
-				if err != nil {
-					return nil, 0, err
-				}
-				line, _ := c.FieldPos(0)
-				return record, line + plain.line - 1, nil
-			}
-			continue
-		}
+		record, line, err := lines.read()
 		if err == io.EOF {
 			if line := in.commented[t.width()-1]; line > t.line {
 				return commentedRow(line)
@@ -80,7 +64,7 @@ func readDelimited(r io.Reader, t *table) error {
 			return nil
 		}
 		if parse, is := errors.AsType[*csv.ParseError](err); is {
-			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line+plain.line-1, parse.Err)
+			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line+lines.line-1, parse.Err)
 		}
 		if err != nil {
 			return err
@@ -91,41 +75,48 @@ func readDelimited(r io.Reader, t *table) error {
 	}
 }
 
-// plainLines reads the fields of lines without quotes, several times faster than csv.Reader.
-type plainLines struct {
+// records reads the fields of lines: up to the first line with quotes several times faster than csv.Reader, which reads
+// the others.
+type records struct {
 	*bufio.Reader
 	separator byte
-	line      int // the number of the last line
-	record    []string
+	line      int // the number of the last line, or of the first with quotes
+	fields    []string
+	quoted    *csv.Reader // nil up to the first line with quotes
 }
 
-// errQuotes is the error for a line with quotes.
-var errQuotes = errors.New("a line with quotes")
-
 // read returns the fields of the next line that is neither empty nor a comment, and its number. The fields are valid until
-// the next call. For a line with quotes, read returns the line and errQuotes.
-func (p *plainLines) read() ([]string, int, error) {
-	for {
-		p.line++
-		text, err := p.ReadString('\n')
+// the next call.
+func (r *records) read() ([]string, int, error) {
+	for r.quoted == nil {
+		r.line++
+		text, err := r.ReadString('\n')
 		if text == "" && err != nil {
 			return nil, 0, err
 		}
 		if strings.IndexByte(text, '"') >= 0 {
-			return []string{text}, p.line, errQuotes
+			r.quoted = csv.NewReader(io.MultiReader(strings.NewReader(text), r.Reader))
+			r.quoted.Comma, r.quoted.Comment, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord, r.quoted.TrimLeadingSpace = rune(r.separator), '#', true, -1, r.separator != '\t'
+			break
 		}
 		if text = strings.TrimSuffix(text, "\n"); text == "" || text[0] == '#' {
 			continue
 		}
-		p.record = p.record[:0]
+		r.fields = r.fields[:0]
 		for {
-			end := strings.IndexByte(text, p.separator)
+			end := strings.IndexByte(text, r.separator)
 			if end < 0 {
-				return append(p.record, text), p.line, nil
+				return append(r.fields, text), r.line, nil
 			}
-			p.record, text = append(p.record, text[:end]), text[end+1:]
+			r.fields, text = append(r.fields, text[:end]), text[end+1:]
 		}
 	}
+	record, err := r.quoted.Read()
+	if err != nil {
+		return nil, 0, err
+	}
+	line, _ := r.quoted.FieldPos(0)
+	return record, line + r.line - 1, nil
 }
 
 func commentedRow(line int) error {
