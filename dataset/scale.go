@@ -64,28 +64,26 @@ const pictureKind, tableKind = "picture", "table"
 
 // extent describes numbers by the least and the largest of them, and by whether all are whole.
 type extent struct {
-	least, most float64
-	whole       bool
+	Least float64 `toml:"least,omitzero"`
+	Most  float64 `toml:"greatest,omitzero"`
+	Whole bool    `toml:"whole,omitempty"`
 }
 
 // scale is what the training rows tell of the numbers of a file.
 type scale struct {
-	Levels bool    `toml:"levels,omitempty"` // grey levels from 0 to 255
-	Bits   bool    `toml:"bits,omitempty"`   // bytes of 0 and 1
-	Gray   bool    `toml:"grey,omitempty"`   // some numbers are between off and on
-	Spins  bool    `toml:"spins,omitempty"`  // -1 and 1
-	White  uint16  `toml:"white,omitzero"`   // of pictures
-	Reals  bool    `toml:"reals,omitempty"`  // kept as they are; the next fields describe them, and the levels of pictures
-	Least  float64 `toml:"least,omitzero"`
-	Most   float64 `toml:"greatest,omitzero"`
-	Whole  bool    `toml:"whole,omitempty"`
+	Levels bool   `toml:"levels,omitempty"` // grey levels from 0 to 255
+	Bits   bool   `toml:"bits,omitempty"`   // bytes of 0 and 1
+	Gray   bool   `toml:"grey,omitempty"`   // some numbers are between off and on
+	Spins  bool   `toml:"spins,omitempty"`  // -1 and 1
+	White  uint16 `toml:"white,omitzero"`   // of pictures
+	Reals  bool   `toml:"reals,omitempty"`  // kept as they are
+	extent        // of kept numbers, and of the levels of pictures
 }
 
 func (r *rows) scale() scale {
 	of := scale{Levels: r.levels, Bits: r.bits, Gray: r.gray(), Spins: r.spins, White: r.white, Reals: r.reals != nil}
 	if of.Reals || of.White != 0 {
-		e := r.extent()
-		of.Least, of.Most, of.Whole = e.least, e.most, e.whole
+		of.extent = r.extent()
 	}
 	return of
 }
@@ -97,14 +95,14 @@ func (r *rows) extent() extent {
 	e := extent{math.Inf(1), math.Inf(-1), true}
 	for k := range max(len(r.values), len(r.numbers), len(r.reals), len(r.pixels)) {
 		v := r.number(k)
-		e = extent{min(e.least, v), max(e.most, v), e.whole && v == math.Trunc(v)}
+		e = extent{min(e.Least, v), max(e.Most, v), e.Whole && v == math.Trunc(v)}
 	}
 	return e
 }
 
-func (e extent) areLevels() bool { return e.whole && e.least >= 0 && e.most >= 128 }
+func (e extent) areLevels() bool { return e.Whole && e.Least >= 0 && e.Most >= 128 }
 
-func (e extent) areFractions() bool { return !e.whole && e.least >= 0 && e.most <= 1 }
+func (e extent) areFractions() bool { return !e.Whole && e.Least >= 0 && e.Most <= 1 }
 
 // scaleLike turns the numbers of a second file into values, on the scale of training rows that scale has scaled. It
 // refuses numbers that may be on another scale.
@@ -118,34 +116,34 @@ func (s Spec) scaleLike(training scale, part *rows) error {
 		if err := part.divideBy(s.Largest, s.Binarization == Real); err != nil || s.Largest != 0 || !training.Reals {
 			return err
 		}
-		by := extent{training.Least, training.Most, training.Whole}
+		by := training.extent
 		if of = part.extent(); of.areLevels() && by.areFractions() || of.areFractions() && by.areLevels() {
-			return fmt.Errorf("its numbers go from %v to %v, but the training rows go from %v to %v: scale the rows in the same way", of.least, of.most, by.least, by.most)
+			return fmt.Errorf("its numbers go from %v to %v, but the training rows go from %v to %v: scale the rows in the same way", of.Least, of.Most, by.Least, by.Most)
 		}
 		return nil
 	case training.Spins:
-		if spinsToBits(part); !part.spins && (part.numbers == nil || of.least != 1) {
+		if spinsToBits(part); !part.spins && (part.numbers == nil || of.Least != 1) {
 			return errors.New("its numbers are not all -1 or 1, like the training rows: write bits as spins, for example with numpy.save(\"rows.npy\", 2.0*a-1)")
 		}
 		return part.toLevels(false, true)
 	case part.scaled || part.spins:
 		return part.toLevels(false, true)
-	case training.Levels && of.least >= 0 && of.most == 1 && of.whole && training.Gray:
+	case training.Levels && of.Least >= 0 && of.Most == 1 && of.Whole && training.Gray:
 		return errors.New("its numbers are only 0 and 1, but the training rows have grey levels from 0 to 255: multiply it by 255 if 1 is white, for example with numpy.save(\"rows.npy\", 255.0*a), or divide it by 255 if 255 is white")
-	case training.Levels && of.least >= 0 && of.most <= 255 && of.most != 1 && of.whole:
+	case training.Levels && of.Least >= 0 && of.Most <= 255 && of.Most != 1 && of.Whole:
 		part.scaled = true
 		return part.toLevels(true, true)
-	case of.least >= 0 && of.most <= 1, part.numbers == nil && of.most >= 128:
-		if err := part.toLevels(false, of.whole); err != nil {
+	case of.Least >= 0 && of.Most <= 1, part.numbers == nil && of.Most >= 128:
+		if err := part.toLevels(false, of.Whole); err != nil {
 			return err
 		}
-		return part.unpack(uint8(of.most))
+		return part.unpack(uint8(of.Most))
 	}
 	scale := "go from 0 to 1"
 	if training.Levels {
 		scale = "have grey levels, whole numbers from 0 to 255"
 	}
-	return fmt.Errorf("its numbers go from %v to %v, but the training rows %s: scale the rows in the same way", of.least, of.most, scale)
+	return fmt.Errorf("its numbers go from %v to %v, but the training rows %s: scale the rows in the same way", of.Least, of.Most, scale)
 }
 
 // named returns the names of the columns that have units, or nil if these names only count pixels, such as pixel0
