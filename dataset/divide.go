@@ -31,10 +31,15 @@ type rows struct {
 	unnamed []string // see Set
 	marks   []bool   // for each unit, whether it marks a value or range of a column with 0 or 1; nil if none does
 	classes []string // names of the classes
-	fields  []Column // all columns of a table
-	header  bool     // whether the table names its columns
-	decimal string   // the decimal character of the table, if the Spec or a schema sets it
-	point   string   // the decimal character of the table, or "" if its numbers have none
+	form             // of a table
+}
+
+// form is what a set remembers of the file of its table, to read further files by it.
+type form struct {
+	fields  []Column // all columns, from which the columns of the set follow
+	header  bool     // whether the file names its columns
+	decimal string   // the decimal character, if the Spec or a schema sets it
+	point   string   // the decimal character, or "" if the numbers have none
 }
 
 func (r rows) count() int {
@@ -252,8 +257,7 @@ func (s Spec) divide(data source) (*Set, error) {
 	set := newSet(s.clone(), train, validation, test)
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
-	set.doubt, set.fields, set.header, set.scale = data.doubt, data.train.fields, data.train.header, data.scale
-	set.decimal, set.point = data.train.decimal, data.train.point
+	set.doubt, set.form, set.scale = data.doubt, data.train.form, data.scale
 	if s.isNamed() && (binarized || !isBinary(train.values)) {
 		set.scale = scale{Levels: true, Gray: true}
 	}

@@ -243,10 +243,8 @@ type Set struct {
 	classes                 []string  // names of the classes, if the rows came from folders of classes
 	scalings                []scaling // of the units of a standardised set
 	train, validation, test Split
-	fields                  []Column // all columns of a table, from which columns follow
-	header                  bool     // whether the table names its columns
-	decimal, point          string   // see rows
-	scale                   scale    // of the numbers of the file
+	form                          // of the table from which columns follow
+	scale                   scale // of the numbers of the file
 	fingerprint             func() string
 }
 
