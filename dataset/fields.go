@@ -176,7 +176,7 @@ func (c Column) checkDraws(rows [][]float64) error {
 // numberOf writes a number of a unit: with the digits that a float32 needs or, if the set is standardised, to a
 // millionth of the standard deviation.
 func (s *Set) numberOf(unit int, x float64) string {
-	if s.scalings == nil || s.scalings[unit] == (scaling{0, 1}) {
+	if s.scalingOf(unit) == (scaling{0, 1}) {
 		return number(x)
 	}
 	decimals := 6 - int(math.Floor(math.Log10(s.scalings[unit].SD)))

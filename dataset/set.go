@@ -368,23 +368,26 @@ const leastSkewness = 2
 
 // skewed returns the columns of positive real numbers that are skewed, unless kinds has them.
 func (s *Set) skewed(kinds map[string]given) (columns []string) {
-	if s.spec.rules() == FirstRules || s.train.Reals == nil {
+	if s.spec.rules() == FirstRules || s.spec.Schema != "" || s.train.Reals == nil || s.train.Rows < 3 {
 		return nil
 	}
+	numbers := make([]float64, s.train.Rows)
 	for _, c := range s.columns {
-		if _, is := kinds[c.Name]; is || s.spec.Schema != "" || c.Numbers == nil || c.Numbers.Least <= 0 || c.Units != 1 || s.train.Rows < 3 {
+		if _, is := kinds[c.Name]; is || c.Numbers == nil || c.Numbers.Least <= 0 || c.Units != 1 {
 			continue
 		}
-		by := scaling{0, 1}
-		if s.scalings != nil {
-			by = s.scalings[c.First]
-		}
-		numbers, logs := make([]float64, s.train.Rows), make([]float64, s.train.Rows)
+		by := s.scalingOf(c.First)
 		for r := range numbers {
 			numbers[r] = max(by.original(s.train.At(r*s.Shape().Units()+c.First)), c.Numbers.Least)
-			logs[r] = math.Log(numbers[r])
 		}
-		if skewness := stat.Skew(numbers, nil); skewness > leastSkewness && math.Abs(stat.Skew(logs, nil)) < skewness/2 {
+		skewness := stat.Skew(numbers, nil)
+		if skewness <= leastSkewness {
+			continue
+		}
+		for r, v := range numbers {
+			numbers[r] = math.Log(v)
+		}
+		if math.Abs(stat.Skew(numbers, nil)) < skewness/2 {
 			columns = append(columns, c.Name)
 		}
 	}

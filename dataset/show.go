@@ -88,14 +88,17 @@ const fewRows = 5
 
 // rare names the categories of a column that few training rows have.
 func (s *Set) rare(c Column) string {
+	if c.Kind != CategoricalColumn {
+		return ""
+	}
 	var values []string
-	for k := range c.Units {
+	for k, value := range c.Values {
 		rows := 0.0
 		for r := range s.train.Rows {
 			rows += s.train.At(r*s.Shape().Units() + c.First + k)
 		}
-		if rows < fewRows && c.Kind == CategoricalColumn && k < len(c.Values) {
-			values = append(values, c.Values[k])
+		if rows < fewRows {
+			values = append(values, value)
 		}
 	}
 	if values == nil {

@@ -31,6 +31,14 @@ func (r rows) each() iter.Seq2[int, int] {
 	}
 }
 
+// scalingOf returns the scaling of a unit of rows that are no sequences.
+func (s *Set) scalingOf(unit int) scaling {
+	if s.scalings == nil {
+		return scaling{0, 1}
+	}
+	return s.scalings[unit]
+}
+
 // original returns the number of the file for the number v of a unit.
 func (by scaling) original(v float64) float64 { return by.Mean + by.SD*v }
 
@@ -150,10 +158,7 @@ func (s *Set) LogScale() (nats float64) {
 		nats += math.Log(by.SD)
 	}
 	for _, i := range s.logs() {
-		by := scaling{0, 1}
-		if s.scalings != nil {
-			by = s.scalings[i]
-		}
+		by := s.scalingOf(i)
 		for r := range s.train.Rows {
 			nats += by.original(s.train.At(r*s.Shape().Units()+i)) / float64(s.train.Rows)
 		}

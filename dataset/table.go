@@ -791,10 +791,10 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave out the column: remove it from this file if it has a header, or skip it before training with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
 			}
 		}
-		if c.Kind == LabelColumn && of.absent && t.train == 0 {
-			continue
-		}
 		if c.Kind == LabelColumn {
+			if of.absent && t.train == 0 {
+				continue
+			}
 			if data.labels, err = of.labels(c.Values, t.train); err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 			}

@@ -270,14 +270,9 @@ func MarshalModel(e Experiment, s Snapshot) ([]byte, error) {
 	return marshal(s, map[string]string{experimentKey: string(e.TOML())})
 }
 
-func readModel(r io.Reader) (Experiment, Snapshot, error) {
-	e, s, _, err := readModelFile(r)
-	return e, s, err
-}
-
-// readModelFile reads a file that MarshalModel or SaveModel wrote, and its texts. It refuses a file that does not fit into
+// readModel reads a file that MarshalModel or SaveModel wrote, and its texts. It refuses a file that does not fit into
 // memory.
-func readModelFile(r io.Reader) (e Experiment, s Snapshot, texts map[string]string, err error) {
+func readModel(r io.Reader) (e Experiment, s Snapshot, texts map[string]string, err error) {
 	most, _ := mostTensors()
 	f, err := safetensors.Read(r, most)
 	if err != nil {

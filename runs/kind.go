@@ -109,7 +109,7 @@ func (k Kind[E, M]) LoadModel(r io.Reader) (m M, err error) {
 			err = fmt.Errorf("%s: %w: restore the file from a copy, or save the model again", file.Name(), err)
 		}
 	}()
-	family, s, err := readModel(r)
+	family, s, _, err := readModel(r)
 	if err != nil {
 		return m, err
 	}

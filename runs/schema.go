@@ -66,7 +66,7 @@ func blank(text []byte, h Header) (*dataset.Set, error) {
 // BlankOfModel returns the data set without rows of a model file that Run.SaveModel wrote, as Run.Blank does. It refuses a
 // file of an earlier version, which has no schema, and of a run on rows that a program made.
 func BlankOfModel(r io.Reader) (*dataset.Set, error) {
-	e, _, texts, err := readModelFile(r)
+	e, _, texts, err := readModel(r)
 	switch {
 	case err != nil:
 		return nil, err
