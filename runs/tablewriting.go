@@ -232,15 +232,32 @@ func plain(cell any) string {
 // string "+Inf" or "-Inf". Numbers have enough digits to read back exactly; pandas.read_json does
 // so with precise_float=True.
 func (t *Table) WriteJSON(w io.Writer) error {
-	var rows []string
-	for _, row := range t.rows {
+	var keys []string
+	for _, c := range t.columns {
+		keys = append(keys, c.Key)
+	}
+	return WriteRecords(w, keys, t.rows)
+}
+
+// WriteRecords writes an array of JSON with an object on each line for each row of cells, whose keys may be any text. A cell
+// is one of a table.
+func WriteRecords(w io.Writer, keys []string, cells [][]any) error {
+	var rows, names []string
+	for _, key := range keys {
+		name, err := json.Marshal(key)
+		if err != nil {
+			return err
+		}
+		names = append(names, string(name))
+	}
+	for _, row := range cells {
 		var fields []string
 		for i, cell := range row {
 			value, err := jsonValue(cell)
 			if err != nil {
 				return err
 			}
-			fields = append(fields, fmt.Sprintf("%q:%s", t.columns[i].Key, value))
+			fields = append(fields, names[i]+":"+string(value))
 		}
 		rows = append(rows, "\n{"+strings.Join(fields, ",")+"}")
 	}

@@ -168,11 +168,16 @@ var formats = []string{"png", "svg", "pdf"}
 func fileFlag(f *pflag.FlagSet, path *string, name, normal, usage string, endings ...string) {
 	*path = normal
 	f.Var(word(path, "string", func(path string) error {
-		if !slices.Contains(endings, strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))) {
+		if !slices.Contains(endings, extensionOf(path)) {
 			return fmt.Errorf("use a name that ends in .%s", strings.Join(endings, ", ."))
 		}
 		return nil
 	}), name, usage)
+}
+
+// extensionOf returns the extension of a file in lower case, without its dot.
+func extensionOf(path string) string {
+	return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 }
 
 func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,7 +90,7 @@ func newImpute() *cobra.Command {
 		if again > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
 		}
-		format := strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
+		format := extensionOf(out)
 		columns, all := gaps.Columns, [][]string{}
 		if draws > 1 {
 			columns = append([]dataset.Column{{Name: "draw"}}, columns...)

@@ -3,10 +3,8 @@ package command
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -50,7 +48,7 @@ func newSample() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			format := strings.ToLower(strings.TrimPrefix(filepath.Ext(out), "."))
+			format := extensionOf(out)
 			table := slices.Contains(rowFormats, format)
 			if how.Within && !table {
 				return misuse(c, "--within is for rows, but --out is %s: name a file such as rows.csv", out)
@@ -127,7 +125,7 @@ func newSample() *cobra.Command {
 				return savedAt(c, out, writeFile(out, text))
 			}
 			figure := plotting.Drawn(d, sheets)
-			switch animated := strings.EqualFold(filepath.Ext(out), ".gif"); {
+			switch animated := format == "gif"; {
 			case animated && d.Steps:
 				film, err := plotting.Film(sheets[0])
 				if err != nil {

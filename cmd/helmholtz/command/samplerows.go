@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"regexp"
 	"strconv"
@@ -18,8 +17,8 @@ var rowFormats = []string{"csv", "json", "parquet"}
 // leadingZero matches the digits of an identifier or a category, and hexadecimal numbers.
 var leadingZero = regexp.MustCompile(`^[-+]?0[\dxX]`)
 
-// rowsAs returns the fields of columns in a format, with a separator in CSV. In JSON, an array of an object for each row, and in Parquet, a column
-// is numeric if all its fields are finite numbers without leading zeros, and integer if these are whole.
+// rowsAs returns the fields of columns in a format, with a separator in CSV. In JSON and Parquet, a column is numeric if
+// all its fields are finite numbers without leading zeros, and integer if these are whole.
 func rowsAs(format string, columns []dataset.Column, fields [][]string, separator rune) ([]byte, error) {
 	var b bytes.Buffer
 	if format == "csv" {
@@ -51,25 +50,11 @@ func rowsAs(format string, columns []dataset.Column, fields [][]string, separato
 			rows[r] = append(rows[r], cell)
 		}
 	}
+	var err error
 	if format == "parquet" {
-		err := parquet.WriteRows(&b, "samples", names, kinds, rows)
-		return b.Bytes(), err
+		err = parquet.WriteRows(&b, "samples", names, kinds, rows)
+	} else {
+		err = runs.WriteRecords(&b, names, rows)
 	}
-	for r, row := range rows {
-		b.WriteString([]string{"[\n  {", ",\n  {"}[min(r, 1)])
-		for i, cell := range row {
-			name, err := json.Marshal(names[i])
-			if err != nil {
-				return nil, err
-			}
-			value, err := json.Marshal(cell)
-			if err != nil {
-				return nil, err
-			}
-			b.WriteString([]string{"", ", "}[min(i, 1)] + string(name) + ": " + string(value))
-		}
-		b.WriteString("}")
-	}
-	b.WriteString("\n]\n")
-	return b.Bytes(), nil
+	return b.Bytes(), err
 }
