@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -122,4 +123,20 @@ func TestSeedsThatWereKilledAsTheyWereExtended(t *testing.T) {
 			t.Errorf("%s differs from that of a run of 6 epochs", seeds.Runs[i].Dir())
 		}
 	}
+}
+
+// Seeds that train at once and fail at once are all named: the first to end hides no other.
+func TestEverySeedThatFailsIsNamed(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	var both sync.WaitGroup
+	both.Add(2)
+	together := func(all []runs.Measures) []runs.Measures {
+		both.Done()
+		both.Wait()
+		return nil
+	}
+	e := altered{brief(set), func(l runs.Learner) runs.Learner { return strange{Learner: l, steps: together} }}
+	_, err := runs.TrainSeeds(runs.AtOnce(t.Context(), 2), e, set, 2, t.TempDir())
+	wantError(t, err, "seed 5", "seed 6", "took 0 steps")
 }

@@ -74,7 +74,8 @@ const mostSeeds = 10_000
 // planned: it keeps finished seeds and resumes or begins all others. Workers decides how many seeds
 // train in parallel, unless AtOnce does; AtOnce(ctx, 1) trains them one by one. The number
 // affects only the recorded seconds of each seed, which include waiting for other seeds. The recorders
-// receive one seed after the other. The first error stops all seeds.
+// receive one seed after the other. The first error stops all seeds; the returned error has those of all that
+// failed.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
 		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
@@ -99,21 +100,26 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	several, ctx := errgroup.WithContext(ctx)
 	several.SetLimit(max(1, most))
 	reports := &turns{recorders: usual(recorders)}
+	failures := make([]error, len(all))
 	for i, there := range all {
 		several.Go(func() error {
 			if err := ctx.Err(); err != nil && i > 0 {
 				return err // an interrupted seed reports its interruption first
 			}
 			seed := there.Header().Seed // only the seed: what to keep and measure comes from e
-			if _, err := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), &turn{turns: reports}); err != nil {
-				return fmt.Errorf("seed %d: %w", seed, err)
+			_, err := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), &turn{turns: reports})
+			if err != nil {
+				err = fmt.Errorf("seed %d: %w", seed, err)
 			}
-			return nil
+			if !errors.Is(err, context.Canceled) {
+				failures[i] = err
+			}
+			return err
 		})
 	}
 	failure := several.Wait()
 	seeds, err := OpenSeeds(dir) // there may be no checkpoint yet
-	return seeds, cmp.Or(failure, err)
+	return seeds, cmp.Or(errors.Join(failures...), failure, err)
 }
 
 // claimSeeds adds n seeds, from e's seed upwards, to the plan in dir, and creates their directories.
