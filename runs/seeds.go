@@ -74,8 +74,7 @@ const mostSeeds = 10_000
 // planned: it keeps finished seeds and resumes or begins all others. Workers decides how many seeds
 // train in parallel, unless AtOnce does; AtOnce(ctx, 1) trains them one by one. The number
 // affects only the recorded seconds of each seed, which include waiting for other seeds. The recorders
-// receive one seed after the other. The first error stops all seeds; the returned error has those of all that
-// failed.
+// receive one seed after the other. The first error stops all seeds, and TrainSeeds returns the errors of all that failed.
 func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir string, recorders ...Recorder) (*Seeds, error) {
 	if n < 1 || n > mostSeeds {
 		return nil, fmt.Errorf("%d seeds: give a number from 1 to %d", n, mostSeeds)
