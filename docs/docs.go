@@ -25,7 +25,7 @@ type Page struct {
 }
 
 var (
-	images = regexp.MustCompile(`(?m)^(!\[[^\]]*\]\([^)]*\)|<img [^>]*>)\n+`)
+	images = regexp.MustCompile(`(?m)^(!\[[^\]]*\]\([^)]*\)|(<a [^>]*>)?<img [^>]*>(</a>)?)\n+|<a id[^>]*></a>`)
 	live   = regexp.MustCompile(`(?s)<link .*</noscript>`)
 	// unescaped undoes what Markdown needs.
 	unescaped = strings.NewReplacer(`\*`, "*", `\<`, "<", `\-`, "-")

@@ -193,8 +193,8 @@
   call("shape").then(async (shape) => {
     waitFor("Drawing the first dreams");
     await dreams(shape);
-    await filling(shape);
-    race();
+    if (get("given")) await filling(shape); // the start page has the dreams alone
+    if (get("race")) race();
     get("controls").disabled = false;
     status.textContent = `Everything on this page is computed in your browser. It was ready after ${seconds(began)} s.`;
   }).catch(fail);
