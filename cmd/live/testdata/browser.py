@@ -1,6 +1,7 @@
 """Reads the live page in Chromium: holds its program and its machine back and checks that all its controls are off until
 both have come. Then it holds a unit, trains both machines, and prints their divergences after 100 epochs as JSON.
-Pictures of the page, loading and loaded, wide and narrow, go to a folder.
+Pictures of the page, loading and loaded, wide and narrow, go to a folder, as do pictures of the start page; no page may
+scroll sideways.
 Usage: browser.py FOLDER-OF-THE-SITE FOLDER-OF-PICTURES"""
 
 import functools
@@ -44,7 +45,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 address = f"http://127.0.0.1:{server.server_port}"
 with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-    for name, width in {"wide": 1300, "narrow": 420}.items():
+    for name, width in {"wide": 1300, "narrow": 390}.items():
         page = browser.new_page(viewport={"width": width, "height": 1200}, reduced_motion="reduce")
         foreign = []
         for gate in gates.values():
@@ -70,9 +71,18 @@ with sync_playwright() as playwright:
         expect(part("kl")).to_contain_text("took", timeout=PATIENCE)
         expect(part("kl")).to_contain_text("Epoch 100:")
         page.screenshot(path=pictures / f"live-{name}.png", full_page=True)
+        result = part("kl").inner_text(), part("status").inner_text()
+        page.goto(f"{address}/index.html")  # which has the dreams alone
+        expect(part("status")).to_contain_text("ready after", timeout=PATIENCE)
+        part("again").click()
+        page.screenshot(path=pictures / f"start-{name}.png", full_page=True)
+        for at in ("index", "README", "docs/tables", "docs/gallery", "docs/commands", "notebooks/RESULTS"):
+            page.goto(f"{address}/{at}.html")
+            if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+                sys.exit(f"{at}.html scrolls sideways where it is {width} wide")
         if foreign:
             sys.exit(f"the page asks other hosts: {foreign}")
-    text = part("kl").inner_text()
-    print(text, part("status").inner_text(), file=sys.stderr)
+    text, ready = result
+    print(text, ready, file=sys.stderr)
     print(json.dumps({method.lower(): float(kl) for method, kl in re.findall(r"(N?RWS) ([\d.]+)", text)}))
     browser.close()
