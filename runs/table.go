@@ -149,6 +149,35 @@ func (t *Table) WithoutMissing() *Table {
 	return c
 }
 
+// Select returns the table with a title, which may be empty, and the columns that have the keys, in this order, or all. The last
+// part of a key is enough if only one key ends in it: learning_rate for settings.method.learning_rate.
+func (t *Table) Select(title string, keys ...string) (*Table, error) {
+	var all []string
+	for _, c := range t.columns {
+		all = append(all, c.Key)
+	}
+	c := &Table{name: t.name, title: validUTF8(title), rows: make([][]any, len(t.rows))}
+	if len(keys) == 0 {
+		keys = all
+	}
+	for _, key := range keys {
+		ends := names.Ending(all, key)
+		switch len(ends) {
+		case 0:
+			return nil, fmt.Errorf("no column %q%s: use %s", key, names.Meant(key, all...), strings.Join(all, ", "))
+		case 1:
+		default:
+			return nil, fmt.Errorf("%q is ambiguous: write %s", key, strings.Join(ends, " or "))
+		}
+		i := slices.Index(all, ends[0])
+		c.columns = append(c.columns, t.columns[i])
+		for j, row := range t.rows {
+			c.rows[j] = append(c.rows[j], row[i])
+		}
+	}
+	return c, nil
+}
+
 // cell returns the cell that a table stores for a value, or nil if the cell is missing. ok reports
 // whether the value is valid for the kind.
 func (k ColumnKind) cell(v reflect.Value) (cell any, ok bool) {

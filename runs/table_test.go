@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,7 +104,56 @@ func TestKindsOfColumnsHaveNames(t *testing.T) {
 
 func TestTheErrorOfAnUnknownFormatListsThem(t *testing.T) {
 	err := runs.NewTable("epochs", "", runs.Column{Key: "epoch"}).Write(t.Output(), "xml")
-	if want := `unknown table format "xml": use one of csv, json, markdown, text`; err == nil || err.Error() != want {
+	if want := `unknown table format "xml": use one of csv, json, latex, markdown, text`; err == nil || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
+// LaTeX's own signs in names and numbers do not end or change a table.
+func TestLaTeX(t *testing.T) {
+	table := runs.NewTable("t", "R&D_1 at 50 % {η² \\ ~^#$|<>}",
+		runs.Column{Key: "name_of"}, runs.Column{Key: "log_p", Unit: "nats", Kind: runs.Number, Decimals: 1}, runs.Column{Key: "n", Kind: runs.Integer})
+	table.Add("a & b", -8.25, 3)
+	table.Add("–1 ± 2\n", math.Inf(-1), nil)
+	var b strings.Builder
+	if err := table.WriteLaTeX(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `\begin{table}
+\centering
+\caption{R\&D\_1 at 50 \% \{$\eta$$^2$ \textbackslash{} \textasciitilde{}\textasciicircum{}\#\$$|$$<$$>$\}}
+\begin{tabular}{lrr}
+\hline
+name\_of & log\_p (nats) & n \\
+\hline
+a \& b & $-8.2$ & 3 \\
+--1 $\pm$ 2  & $-\infty$ & -- \\
+\hline
+\end{tabular}
+\end{table}
+`
+	if b.String() != want {
+		t.Errorf("the table is\n%swant\n%s", b.String(), want)
+	}
+}
+
+// Columns are selected by the whole key, or by its last part if that is enough.
+func TestSelect(t *testing.T) {
+	table := runs.NewTable("t", "", runs.Column{Key: "train.log_p", Kind: runs.Integer}, runs.Column{Key: "best.log_p", Kind: runs.Integer}, runs.Column{Key: "settings.rate", Kind: runs.Integer})
+	table.Add(1, 2, 3)
+	for keys, want := range map[string]string{
+		"":                   "train.log_p,best.log_p,settings.rate\n1,2,3\n",
+		"rate,best.log_p":    "settings.rate,best.log_p\n3,2\n",
+		"log_p":              `"log_p" is ambiguous: write train.log_p or best.log_p`,
+		"settings.rat,log_p": `no column "settings.rat" (did you mean "settings.rate"?): use train.log_p, best.log_p, settings.rate`,
+	} {
+		var b strings.Builder
+		selected, err := table.Select("", slices.DeleteFunc(strings.Split(keys, ","), func(key string) bool { return key == "" })...)
+		if err == nil {
+			err = selected.WriteCSV(&b)
+		}
+		if got := b.String(); err != nil && err.Error() != want || err == nil && got != want {
+			t.Errorf("the columns %q are %q (%v), want %q", keys, got, err, want)
+		}
 	}
 }

@@ -90,6 +90,48 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
+// latexEscapes escapes markup, and writes the signs of methods and measures as commands, which pdfTeX needs.
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `{`, `\{`, `}`, `\}`,
+	`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, `<`, `$<$`, `>`, `$>$`, `|`, `$|$`, `–`, `--`, `−`, `$-$`, `±`, `$\pm$`, `×`, `$\times$`, `²`, `$^2$`,
+	`≤`, `$\leq$`, `≥`, `$\geq$`, `η`, `$\eta$`, `α`, `$\alpha$`, `β`, `$\beta$`, `λ`, `$\lambda$`, `σ`, `$\sigma$`, `ε`, `$\varepsilon$`)
+
+// WriteLaTeX writes the table as a tabular, which needs no package, within a table with a caption if there is a
+// title. The contents are as in WriteText, with texts escaped.
+func (t *Table) WriteLaTeX(w io.Writer) error {
+	var b strings.Builder
+	if t.title != "" {
+		fmt.Fprintf(&b, "\\begin{table}\n\\centering\n\\caption{%s}\n", latexEscapes.Replace(oneLine(t.title)))
+	}
+	b.WriteString(`\begin{tabular}{`)
+	for _, c := range t.columns {
+		if c.Kind.toTheRight() {
+			b.WriteByte('r')
+		} else {
+			b.WriteByte('l')
+		}
+	}
+	b.WriteString("}\n\\hline\n")
+	for i, line := range t.lines(latexEscapes) {
+		for j, cell := range line {
+			if i > 0 && t.columns[j].Kind.toTheRight() {
+				if cell = strings.Replace(cell, "Inf", `\infty`, 1); strings.ContainsAny(cell[:1], "+-") && cell != "--" {
+					line[j] = "$" + cell + "$"
+				}
+			}
+		}
+		b.WriteString(strings.Join(line, " & ") + " \\\\\n")
+		if i == 0 {
+			b.WriteString("\\hline\n")
+		}
+	}
+	b.WriteString("\\hline\n\\end{tabular}\n")
+	if t.title != "" {
+		b.WriteString("\\end{table}\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
 // lines returns the labels and the rows, formatted for people.
 func (t *Table) lines(escapes *strings.Replacer) [][]string {
 	labels := make([]string, len(t.columns))
@@ -294,6 +336,7 @@ var tableFormats = map[string]func(*Table, io.Writer) error{
 	"csv":      (*Table).WriteCSV,
 	"json":     (*Table).WriteJSON,
 	"markdown": (*Table).WriteMarkdown,
+	"latex":    (*Table).WriteLaTeX,
 }
 
 // RegisterTableFormat registers a format by name, as package parquet does when it is imported. Call it
@@ -305,7 +348,7 @@ func RegisterTableFormat(name string, write func(*Table, io.Writer) error) {
 	tableFormats[name] = write
 }
 
-// Write writes the table in a format: csv, json, markdown or text, or parquet if package parquet is
+// Write writes the table in a format: csv, json, latex, markdown or text, or parquet if package parquet is
 // imported.
 func (t *Table) Write(w io.Writer, format string) error {
 	write, known := tableFormats[format]

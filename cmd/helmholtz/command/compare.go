@@ -11,8 +11,10 @@ import (
 )
 
 func newCompare() *cobra.Command {
-	var out, against, split, which string
+	var out, against, split, which, title string
+	var columns, names []string
 	var samples int
+	var width float64
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "compare DIR...",
@@ -26,12 +28,19 @@ func newCompare() *cobra.Command {
 	checkpointFlag(f, &which)
 	figureFlag(f, &out, "", "`file` to draw the curves into")
 	choiceFlag(f, &against, "against", "draw the curves against `what`: epochs or seconds of training", "epochs", "seconds")
+	f.StringSliceVar(&columns, "columns", nil, "`columns` of the table, in this order (default: all)")
+	f.StringSliceVar(&names, "names", nil, "`names` of the experiments, in order, instead of their directories")
+	f.StringVar(&title, "title", "", "`title` of the table and the figure")
+	f.Float64Var(&width, "width", 0, "width of the figure in `inches`; its height is 0.77 of it")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
 		if err := firstOf(refuseIdle(c, samples > 0, "--samples", "split", "checkpoint"), refuseIdle(c, out != "", "--out", "against"),
-			refuseUnwritable(c, "out", out), tables.check(asJSON)); err != nil {
+			refuseIdle(c, out != "", "--out", "width"), refuseUnwritable(c, "out", out), tables.check(asJSON)); err != nil {
 			return err
+		}
+		if len(names) > 0 && len(names) != len(dirs) {
+			return misuse(c, "--names has %d names for %d experiments: give one for each", len(names), len(dirs))
 		}
 		comparison, err := runs.Compare(dirs...)
 		if err != nil {
@@ -46,20 +55,34 @@ func newCompare() *cobra.Command {
 				return err
 			}
 		}
+		for i, name := range names {
+			comparison.Experiments[i].Dir = name
+		}
+		table, err := comparison.Table().Select(title, columns...)
+		if err != nil {
+			return misuse(c, "--columns: %w", err)
+		}
 		switch {
 		case asJSON:
 			err = json.NewEncoder(c.OutOrStdout()).Encode(comparison)
 		case tables.chosen():
-			err = tables.print(comparison.Table())
+			err = tables.print(table)
 		default:
 			_, err = fmt.Fprint(c.OutOrStdout(), comparison)
 		}
-		if err := errors.Join(err, tables.save(comparison.Table())); err != nil || out == "" {
+		if err := errors.Join(err, tables.save(table)); err != nil || out == "" {
 			return err
 		}
 		figure := plotting.Comparison(comparison)
 		if against == "seconds" {
 			figure = plotting.ComparisonByTime(comparison)
+		}
+		figure = figure.Names(names...)
+		if title != "" {
+			figure = figure.Title(title)
+		}
+		if width != 0 {
+			figure = figure.Size(width, 0.77*width)
 		}
 		return figure.Save(out)
 	}

@@ -178,6 +178,13 @@ func TestCompare(t *testing.T) {
 	if len(c.Experiments) != 2 || len(c.Experiments[0].Evaluations) != 3 || len(c.Experiments[1].Evaluations) != 1 {
 		t.Errorf("compare --json has %+v, want 3 evaluations and 1", c)
 	}
+	latex := succeed(t, "compare", bihm, rws, "--columns", "directory,seeds", "--names", "one,R&D", "--title", "Both", "--format", "latex", "--out", filepath.Join(here, "both.svg"), "--width", "3.25")
+	if !strings.Contains(latex, `\caption{Both}`) || !strings.Contains(latex, "one & 1 \\\\\nR\\&D & 3 \\\\\n") {
+		t.Errorf("compare prints\n%s", latex)
+	}
+	if figure, err := os.ReadFile(filepath.Join(here, "both.svg")); err != nil || !strings.Contains(string(figure), ">Both<") || !strings.Contains(string(figure), "R&amp;D") {
+		t.Errorf("the figure is %.300s (%v)", figure, err)
+	}
 	for against, experiment := range map[string]string{"epochs": rws, "seconds": filepath.Join(rws, "seed-1")} {
 		figure := filepath.Join(here, against+".svg")
 		succeed(t, "compare", experiment, bihm, "--out", figure, "--against", against)
@@ -197,6 +204,8 @@ func TestCompare(t *testing.T) {
 		{exitUsage, "name the directories", []string{"compare"}},
 		{exitUsage, "epochs, seconds", []string{"compare", rws, "--against", "steps"}},
 		{exitUsage, "at least 1, or 0", []string{"compare", rws, "--samples", "-1"}},
+		{exitUsage, "1 names for 2", []string{"compare", rws, bihm, "--names", "a"}},
+		{exitUsage, `no column "seed" (did you mean "seeds"?)`, []string{"compare", rws, "--columns", "seed"}},
 		{exitFailed, "different data", []string{"compare", rws, other}},
 		{exitFailed, "not the run of a seed", []string{"compare", here}},
 		{exitFailed, "not the run of a seed", []string{"train", "--dataset", "3by3", "--seeds", "2", "--out", here}},

@@ -14,8 +14,8 @@ import (
 
 // tableFormats are the formats of tables, and tableEndings the extensions of their files.
 var (
-	tableFormats = []string{"text", "csv", "json", "markdown", "parquet"}
-	tableEndings = []string{".txt", ".csv", ".json", ".md", ".parquet"}
+	tableFormats = []string{"text", "csv", "json", "markdown", "latex", "parquet"}
+	tableEndings = []string{".txt", ".csv", ".json", ".md", ".tex", ".parquet"}
 )
 
 // tableFlags holds the format of a command's table and its file; without a file the table is

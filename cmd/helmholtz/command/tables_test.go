@@ -98,8 +98,8 @@ func TestTableFlagsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ flags, says string }{
-		{"--format xml", "use text, csv, json, markdown, parquet"},
-		{"--table table", "ends in .txt, .csv, .json, .md, .parquet, or give --format"},
+		{"--format xml", "use text, csv, json, markdown, latex, parquet"},
+		{"--table table", "ends in .txt, .csv, .json, .md, .tex, .parquet, or give --format"},
 		{"--table table.xlsx", "or give --format"},
 		{"--table table.csv --format json", "use a name that ends in .json"},
 		{"--table " + link, "there is a link, which a file cannot replace"},
