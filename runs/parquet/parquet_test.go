@@ -100,7 +100,7 @@ func TestSchema(t *testing.T) {
 
 func TestParquetIsAmongTheFormats(t *testing.T) {
 	err := runs.NewTable("epochs", "", runs.Column{Key: "epoch"}).Write(t.Output(), "xml")
-	if want := "use one of csv, json, markdown, parquet, text"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "use one of csv, json, latex, markdown, parquet, text"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("the error is %v, want one that ends with %q", err, want)
 	}
 }
