@@ -122,27 +122,27 @@ func first[T any](all []T, is func(T) bool) (one T, found bool) {
 
 type finding struct {
 	Judged
-	entry Entry
-	made  *Made // nil if the result has not been made
+	Entry Entry
+	Made  *Made // nil if the result has not been made
 }
 
 func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
-	f.entry = c.entry(t.ID)
+	f.Entry = c.entry(t.ID)
 	m, there := made[t.ID]
 	if !there {
 		return f
 	}
-	f.made = &m
+	f.Made = &m
 	claim, number, _ := c.told(t)
 	if t.Claim != "" {
 		var judged bool
-		if f.Judged, judged = f.entry.verdict(m, claim); !judged {
+		if f.Judged, judged = f.Entry.verdict(m, claim); !judged {
 			f.Judged = Judged{Says: claim.Says, Evidence: "declared after this result was made"}
 		}
 		return f
 	}
 	f.Judged = Judged{Says: number.String(), Evidence: cmp.Or(number.Blocked, m.Diverged)}
-	if v, found := f.entry.value(m, number); found {
+	if v, found := f.Entry.value(m, number); found {
 		f.Verdict, f.Evidence = number.judge(v), fmt.Sprintf("%.3f", v.Ours)
 		if !number.isBound() {
 			f.Evidence += fmt.Sprintf(", published %.3f", number.Published)
@@ -151,11 +151,17 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 	return f
 }
 
-func (c Catalog) findings(conclusion Conclusion, made map[string]Made) (all []finding) {
-	for _, told := range conclusion.Told {
-		all = append(all, c.finding(told, made))
+// Findings returns the findings on a conclusion.
+func (r report) Findings(of Conclusion) (all []finding) {
+	for _, told := range of.Told {
+		all = append(all, r.finding(told, r.Made))
 	}
 	return all
+}
+
+// Sorted returns the findings on a conclusion: first the findings for it, then those against it, then the others.
+func (r report) Sorted(of Conclusion) []finding {
+	return slices.SortedStableFunc(slices.Values(r.Findings(of)), func(a, b finding) int { return cmp.Compare(a.side(), b.side()) })
 }
 
 type side int
@@ -169,13 +175,13 @@ const (
 	unmade
 )
 
-var sides = [...]struct{ mark, name string }{
+var sides = [...]struct{ Mark, Name string }{
 	speaksFor: {"✓", "for"}, against: {"✗", "against"}, undecided: {"?", "open"}, unjudged: {"·", noVerdict}, unfound: {"○", "not found"}, unmade: {"–", "not made yet"},
 }
 
 func (f finding) side() side {
 	switch {
-	case f.made == nil:
+	case f.Made == nil:
 		return unmade
 	case slices.Contains([]Verdict{Holds, Reproduced, Met, Exceeded}, f.Verdict):
 		return speaksFor
@@ -194,24 +200,24 @@ func (f finding) side() side {
 func (f finding) mark() string {
 	switch {
 	case f.side() == unjudged && f.Here == Holds:
-		return "(" + sides[speaksFor].mark + ")"
+		return "(" + sides[speaksFor].Mark + ")"
 	case f.side() == unjudged && f.Here == Fails:
-		return "(" + sides[against].mark + ")"
+		return "(" + sides[against].Mark + ")"
 	}
-	return sides[f.side()].mark
+	return sides[f.side()].Mark
 }
 
 // marked returns the mark and the result, linked for a table, with ¹ if it has one seed and ² if
 // training was shorter or had fewer seeds.
 func (f finding) marked() string {
-	if f.made == nil {
-		return f.mark() + " " + f.entry.ID
+	if f.Made == nil {
+		return f.mark() + " " + f.Entry.ID
 	}
-	text := f.mark() + " " + f.entry.linked()
-	if f.entry.oneSeed(f.made.Scale) {
+	text := f.mark() + " " + f.Entry.linked()
+	if f.Entry.oneSeed(f.Made.Scale) {
 		text += "¹"
 	}
-	if f.entry.shorter(*f.made) {
+	if f.Entry.shorter(*f.Made) {
 		text += "²"
 	}
 	return text
@@ -224,7 +230,7 @@ func standing(findings []finding) string {
 	var of, full [len(sides)]int
 	for _, f := range findings {
 		of[f.side()]++
-		if f.made != nil && !f.entry.shorter(*f.made) {
+		if f.Made != nil && !f.Entry.shorter(*f.Made) {
 			full[f.side()]++
 		}
 	}
@@ -248,11 +254,11 @@ func standing(findings []finding) string {
 	case len(stands) > 0:
 		return strings.Join(stands, "; ")
 	case of[undecided] > 0:
-		return sides[undecided].name
+		return sides[undecided].Name
 	case of[unjudged] > 0:
-		return sides[unjudged].name
+		return sides[unjudged].Name
 	}
-	return sides[unmade].name
+	return sides[unmade].Name
 }
 
 func (c Catalog) entry(id string) Entry {
@@ -260,32 +266,26 @@ func (c Catalog) entry(id string) Entry {
 	return e
 }
 
-func (p *page) questions(c Catalog, questions []Question, made map[string]Made) {
-	for _, q := range questions {
-		t := runs.NewTable("question", "", runs.Column{Key: "setting"}, runs.Column{Key: "length", Label: "trained for"},
-			runs.Column{Key: "ours", Label: q.Less + ", nats"}, runs.Column{Key: "published", Kind: runs.Number, Decimals: 2},
-			runs.Column{Key: "epochs", Label: "ahead by epochs"}, runs.Column{Key: "time", Label: "ahead by time"})
-		for _, s := range q.Settings {
-			e := c.entry(s.ID)
-			m, there := made[s.ID]
-			if !there {
-				continue
-			}
-			mark := func(of *Told) string {
-				if of == nil {
-					return ""
-				}
-				return c.finding(*of, made).marked()
-			}
+// Answers returns a table of the answers to a question, in the settings whose results have been made.
+func (r report) Answers(q Question) *runs.Table {
+	t := runs.NewTable("question", "", runs.Column{Key: "setting"}, runs.Column{Key: "length", Label: "trained for"},
+		runs.Column{Key: "ours", Label: q.Less + ", nats"}, runs.Column{Key: "published", Kind: runs.Number, Decimals: 2},
+		runs.Column{Key: "epochs", Label: "ahead by epochs"}, runs.Column{Key: "time", Label: "ahead by time"})
+	mark := func(of *Told) string {
+		if of == nil {
+			return ""
+		}
+		return r.finding(*of, r.Made).marked()
+	}
+	for _, s := range q.Settings {
+		if m, there := r.Made[s.ID]; there {
+			e := r.entry(s.ID)
 			ours, with := s.ours(m)
 			trained := slices.DeleteFunc(e.lengths(m), func(length string) bool { return !strings.HasSuffix(length, with) })
 			t.Add(s.Is, strings.Join(trained, "; "), ours, s.published(e), mark(s.Epochs), mark(s.Time))
 		}
-		if len(t.Rows()) > 0 {
-			p.print("**%s** %s\n\n", q.Asks, q.Note)
-			p.table(t)
-		}
 	}
+	return t
 }
 
 func (s Setting) ours(m Made) (difference, with string) {
@@ -320,10 +320,11 @@ func (s Setting) published(e Entry) *float64 {
 	return new(a.Published - b.Published)
 }
 
-func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Made) {
+// Overview returns a table of how each conclusion stands.
+func (r report) Overview() *runs.Table {
 	t := runs.NewTable("conclusions", "", runs.Column{Key: "says", Label: "conclusion"}, runs.Column{Key: "stands"}, runs.Column{Key: "by"})
-	for _, conclusion := range conclusions {
-		findings := c.findings(conclusion, made)
+	for _, conclusion := range r.Conclusions.All {
+		findings := r.Findings(conclusion)
 		var by []string
 		for _, f := range findings {
 			if one := f.marked(); !slices.Contains(by, one) {
@@ -332,49 +333,34 @@ func (p *page) overview(c Catalog, conclusions []Conclusion, made map[string]Mad
 		}
 		t.Add(conclusion.Says, standing(findings), strings.Join(by, ", "))
 	}
-	p.table(t)
+	return t
 }
 
-func (p *page) found(f finding) string {
-	if f.made == nil {
-		return runs.EscapeMarkdown(f.entry.ID)
+// Named returns the name of the finding's side, or its verdict if it has none.
+func (f finding) Named() string {
+	switch {
+	case f.side() == unjudged:
+		return f.Judged.String()
+	case f.Entry.shorter(*f.Made) && f.side() != undecided:
+		return sides[f.side()].Name + ", so far"
 	}
-	return p.link(f.entry)
+	return sides[f.side()].Name
 }
 
-// evidence writes an item for each conclusion: the findings for and against it, the open ones, and
-// the results not made yet.
-func (p *page) evidence(c Catalog, conclusions []Conclusion, made map[string]Made) {
-	for _, conclusion := range conclusions {
-		findings := c.findings(conclusion, made)
-		p.print("- **%s** (%s): %s.", runs.EscapeMarkdown(conclusion.Says), runs.EscapeMarkdown(conclusion.Place), standing(findings))
-		if conclusion.Note != "" {
-			p.print(" %s", conclusion.Note)
-		}
-		p.print("\n")
-		slices.SortStableFunc(findings, func(a, b finding) int { return cmp.Compare(a.side(), b.side()) })
-		var missing []string
-		for _, f := range findings {
-			if f.made == nil {
-				if !slices.Contains(missing, p.found(f)) {
-					missing = append(missing, p.found(f))
-				}
-				continue
-			}
-			name := sides[f.side()].name
-			if f.side() == unjudged {
-				name = f.Judged.String()
-			} else if f.entry.shorter(*f.made) && f.side() != undecided {
-				name += ", so far"
-			}
-			p.print("  - %s: %s (%s, %s): %s: %s\n", name, p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale),
-				runs.EscapeMarkdown(strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")), runs.EscapeMarkdown(f.Evidence))
-		}
-		if len(missing) > 0 {
-			p.print("  - %s: %s\n", sides[unmade].name, strings.Join(missing, ", "))
+// Claims returns what the finding is about, without a full stop.
+func (f finding) Claims() string {
+	return strings.TrimPrefix(strings.TrimSuffix(f.Says, "."), "(shown) ")
+}
+
+// unmadeIn lists the results among findings that have not been made.
+func unmadeIn(findings []finding) string {
+	var ids []string
+	for _, f := range findings {
+		if f.Made == nil && !slices.Contains(ids, f.Entry.ID) {
+			ids = append(ids, f.Entry.ID)
 		}
 	}
-	p.print("\n")
+	return strings.Join(ids, ", ")
 }
 
 // Result is a published figure, table or number in a text, with the criteria by which it counts as

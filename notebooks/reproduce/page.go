@@ -3,12 +3,14 @@ package reproduce
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"iter"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -28,126 +30,107 @@ type Pages struct {
 // numbers, claims and figures. The same findings give the same pages. folder is the folder of the findings,
 // relative to the first page; figures are in its folder figures.
 func (c Catalog) Report(conclusions Conclusions, made map[string]Made, folder string) (Pages, error) {
-	first := &page{folder: folder + "/"}
-	first.print("# Published results, repeated\n\n")
-	first.questions(c, conclusions.Questions, made)
-	first.summary(c, made)
-	first.overview(c, conclusions.All, made)
-	first.print("## More\n\n")
-	first.print("- [The evidence for and against each conclusion](%s/evidence.md), published values that differ, and findings beyond the claims.\n", folder)
-	first.print("- [All results](%s/all.md), with their lengths and verdicts. Each has a page.\n", folder)
-	first.print("- [All numbers as CSV](%s/numbers.csv).\n\n", folder)
-	first.legend(conclusions.Symbols, folder)
-	first.changes(conclusions.Changes)
-
-	evidence := &page{}
-	evidence.print("# The evidence\n\n")
-	evidence.evidence(c, conclusions.All, made)
-	evidence.differing(c, conclusions.Differing, made)
-	evidence.beyond(c, made)
-
-	all := &page{}
-	all.print("# All results\n\n")
-	all.lengths(c, made)
-	all.list(c, made)
-	all.missing(c, made)
-
-	numbers := &page{}
-	numbers.failed(c.numbers(made).WriteCSV(&numbers.Buffer))
-
-	files := map[string]*page{"evidence.md": evidence, "all.md": all, "numbers.csv": numbers}
-	for e, m := range c.among(made) {
-		one := &page{}
-		one.entry(e, m)
-		files[e.file()] = one
+	var err error
+	render := func(of *template.Template, name string, data any) []byte {
+		var text bytes.Buffer
+		err = cmp.Or(err, of.ExecuteTemplate(&text, name, data))
+		return text.Bytes()
 	}
-	pages := Pages{first.Bytes(), map[string][]byte{}}
-	err := first.err
-	for name, file := range files {
-		pages.Beside[name] = file.Bytes()
-		err = cmp.Or(err, file.err)
+	all, beside := report{c, conclusions, made, folder}, pagesBeside("")
+	pages := Pages{render(pagesBeside(folder+"/"), "first", all), map[string][]byte{}}
+	for _, name := range []string{"evidence.md", "all.md"} {
+		pages.Beside[name] = render(beside, name, all)
 	}
+	for e, m := range all.Among() {
+		pages.Beside[e.file()] = render(beside, "entry", madeEntry{e, m})
+	}
+	var numbers bytes.Buffer
+	err = cmp.Or(err, all.numbers().WriteCSV(&numbers))
+	pages.Beside["numbers.csv"] = numbers.Bytes()
 	return pages, err
 }
 
-func (c Catalog) among(made map[string]Made) iter.Seq2[Entry, Made] {
-	return func(yield func(Entry, Made) bool) {
-		for _, e := range c {
-			if m, there := made[e.ID]; there && !yield(e, m) {
-				return
-			}
-		}
-	}
+//go:embed pages.tmpl
+var templates string
+
+// pagesBeside returns the templates of the pages. prefix leads from the pages to the folder of the results' pages.
+func pagesBeside(prefix string) *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"table": func(t *runs.Table) (string, error) {
+			var text bytes.Buffer
+			err := t.WriteMarkdown(&text)
+			return marker.ReplaceAllString(text.String(), fmt.Sprintf("[$2](%s$1)", prefix)), err
+		},
+		"link":     func(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, prefix, e.file()) },
+		"escape":   runs.EscapeMarkdown,
+		"undotted": func(text string) string { return strings.TrimSuffix(text, ".") },
+		"join":     strings.Join,
+		"base":     path.Base,
+		"replace":  strings.ReplaceAll,
+		"build":    build,
+		"duration": duration,
+		"seeds":    Entry.seeds,
+		"standing": standing,
+		"unmade":   unmadeIn,
+		"sides":    func() any { return sides },
+	}).Parse(templates))
 }
 
-type page struct {
-	bytes.Buffer
-	folder string // folder of the results' pages, as a prefix of links
-	err    error
-}
-
-func (p *page) failed(err error) { p.err = cmp.Or(p.err, err) }
-
-func (p *page) print(format string, values ...any) { fmt.Fprintf(p, format, values...) }
-
-func (p *page) table(t *runs.Table) {
-	var text bytes.Buffer
-	p.failed(t.WriteMarkdown(&text))
-	p.print("%s\n", marker.ReplaceAllString(text.String(), fmt.Sprintf("[$2](%s$1)", p.folder)))
-}
-
-// linked returns a marker for a table cell, which page.table replaces by a link to the entry's page.
+// linked returns a marker for a table cell, which the template function table replaces by a link to the entry's page.
 func (e Entry) linked() string { return "\uE000" + e.file() + "\uE001" + e.ID + "\uE002" }
 
 var marker = regexp.MustCompile("\uE000(.*?)\uE001(.*?)\uE002")
 
 func (e Entry) file() string { return fileName(e.ID) + ".md" }
 
-func (p *page) link(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, p.folder, e.file()) }
+// report is what the pages about all results show.
+type report struct {
+	Catalog
+	Conclusions Conclusions
+	Made        map[string]Made
+	Folder      string
+}
 
-func (p *page) summary(c Catalog, made map[string]Made) {
-	beyond, full, of := 0, 0, map[string]int{}
-	for _, e := range c {
-		if e.beyond() {
-			beyond++
+// Among returns the entries that have been made.
+func (r report) Among() iter.Seq2[Entry, Made] {
+	return func(yield func(Entry, Made) bool) {
+		for _, e := range r.Catalog {
+			if m, there := r.Made[e.ID]; there && !yield(e, m) {
+				return
+			}
 		}
-		if m, there := made[e.ID]; there && !e.shorter(m) {
-			full++
-			of[e.kind(m)]++
+	}
+}
+
+// Counts counts the results by their origin and by the kinds of their lengths of training.
+func (r report) Counts() (of struct {
+	Published, Beyond, Full, Shorter int
+	Kinds                            string
+}) {
+	byKind := map[string]int{}
+	for _, e := range r.Catalog {
+		if e.beyond() {
+			of.Beyond++
+		}
+		if m, there := r.Made[e.ID]; there && !e.shorter(m) {
+			of.Full++
+			byKind[e.kind(m)]++
 		}
 	}
 	var divided []string
 	for _, kind := range kinds[:len(kinds)-1] {
-		divided = append(divided, fmt.Sprintf("%d %s", of[kind], kind))
+		divided = append(divided, fmt.Sprintf("%d %s", byKind[kind], kind))
 	}
-	p.print("The catalogue has %d published results and %d questions beyond them. %d are made: %d at full length (%s), %d with shorter training or fewer seeds. Criteria are declared before the training that they judge (notebooks/thesis/criteria.toml), with the exceptions [listed below](#changed-after-it-was-measured); which criteria bear on which conclusion was decided after some had been measured. ",
-		len(c)-beyond, beyond, len(made), full, strings.Join(divided, ", "), len(made)-full)
-	p.print("If training was shorter, log p gets no verdict, and a verdict on an order is “at a shortened length” and stands “so far”.\n\n")
-	var marks []string
-	for _, s := range sides {
-		marks = append(marks, s.mark+" "+s.name)
-	}
-	p.print("%s. “Not found” means that the result was made, but has no value for this, because a training diverged, something that it needs is missing, or the claim was declared later. A mark in brackets has no verdict, because training was too short, samples were too few, or other data stand in; it shows how the criterion stands so far. ¹ means one seed, at least in part, ² shorter training or fewer seeds.\n\n", strings.Join(marks, ", "))
+	of.Published, of.Shorter, of.Kinds = len(r.Catalog)-of.Beyond, len(r.Made)-of.Full, strings.Join(divided, ", ")
+	return of
 }
 
-func (p *page) beyond(c Catalog, made map[string]Made) {
-	var found []string
-	for e, m := range c.among(made) {
-		for _, sentence := range m.Beyond {
-			found = append(found, fmt.Sprintf("- %s (%s, %s).\n", runs.EscapeMarkdown(strings.TrimSuffix(sentence, ".")), p.link(e), m.Scale))
-		}
-	}
-	if found != nil {
-		p.print("## Found beyond the claims\n\n%s\n", strings.Join(found, ""))
-	}
-}
-
-// list writes a table of the results that have been made, with the length of training and the number of
+// List returns a table of the results that have been made, with the length of training and the number of
 // verdicts of each kind on numbers and on claims.
-func (p *page) list(c Catalog, made map[string]Made) {
+func (r report) List() *runs.Table {
 	t := runs.NewTable("all", "", runs.Column{Key: "result"}, runs.Column{Key: "title"}, runs.Column{Key: "scale"}, runs.Column{Key: "length", Label: "trained for"},
 		runs.Column{Key: "numbers"}, runs.Column{Key: "claims"})
-	for e, m := range c.among(made) {
+	for e, m := range r.Among() {
 		var numbers, claims []Judged
 		for _, n := range e.Numbers {
 			if v, ok := e.value(m, n); ok {
@@ -162,7 +145,7 @@ func (p *page) list(c Catalog, made map[string]Made) {
 		length := strings.Join(e.lengths(m), "; ")
 		t.Add(e.linked(), e.Title, string(m.Scale), cmp.Or(length, noRun), counted(numbers, false), counted(claims, e.shorter(m)))
 	}
-	p.table(t)
+	return t
 }
 
 const noRun = "no run kept"
@@ -181,10 +164,10 @@ func (e Entry) kind(m Made) string {
 	return e.length()
 }
 
-// lengths writes a table that counts the results made, by the kind of their length of training.
-func (p *page) lengths(c Catalog, made map[string]Made) {
+// Lengths returns a table that counts the results made, by the kind of their length of training.
+func (r report) Lengths() *runs.Table {
 	entries, seconds, processors := map[string]int{}, map[string]float64{}, map[string][]string{}
-	for e, m := range c.among(made) {
+	for e, m := range r.Among() {
 		kind := e.kind(m)
 		entries[kind]++
 		seconds[kind] += m.Seconds
@@ -194,7 +177,7 @@ func (p *page) lengths(c Catalog, made map[string]Made) {
 	for _, kind := range kinds {
 		t.Add(kind, entries[kind], fmt.Sprintf("%.1f", seconds[kind]/3600), distinct(processors[kind]))
 	}
-	p.table(t)
+	return t
 }
 
 // counted counts verdicts: "1 reproduced, 2 open".
@@ -214,11 +197,11 @@ func counted(all []Judged, shortened bool) string {
 	return strings.Join(counts, ", ")
 }
 
-func (c Catalog) numbers(made map[string]Made) *runs.Table {
+func (r report) numbers() *runs.Table {
 	number := func(key string) runs.Column { return runs.Column{Key: key, Kind: runs.Number} }
 	t := runs.NewTable("numbers", "", runs.Column{Key: "id"}, runs.Column{Key: "of"}, runs.Column{Key: "measure"}, number("published"), number("ours"), number("sd"), number("se"),
 		runs.Column{Key: "seeds", Kind: runs.Integer}, number("tolerance"), runs.Column{Key: "verdict"}, runs.Column{Key: "scale"}, runs.Column{Key: "data"}, runs.Column{Key: "by"})
-	for e, m := range c.among(made) {
+	for e, m := range r.Among() {
 		for _, n := range e.Numbers {
 			if v, ok := e.value(m, n); ok {
 				t.Add(e.ID, n.Of, n.Measure, n.Published, v.Ours, v.SD, v.SE, v.Seeds, n.Tolerance, Judged{Verdict: n.judge(v)}.String(), string(m.Scale), v.Data, v.By)
@@ -231,97 +214,25 @@ func (c Catalog) numbers(made map[string]Made) *runs.Table {
 	return t
 }
 
-func (p *page) legend(symbols, folder string) {
-	p.print("## How to read this\n\n")
-	for _, rule := range []string{
-		"A conclusion rests on claims and numbers of results. It is confirmed or contradicted “in part” if some of these have no verdict, or the opposite one.",
-		"A claim holds or fails by the criterion beside it if a difference exceeds twice its standard error, and is open otherwise, unless the criterion sets a threshold of its own. A claim that there is no difference holds if none is seen, so a difference of up to twice the error may exist. A claim about many comparisons holds if all of them do, and fails by one, unless the criterion says how many.",
-		"A claim has no verdict if it asks for more than an order and training was shorter or samples were fewer, or if other data stand in. The page then says how the criterion stands “here”. A verdict on an order after shorter training, or with fewer seeds, is “at a shortened length”.",
-		"A number is reproduced within its tolerance, exceeded if it is better, missed if it is worse or if a difference is too large; a bound is met or missed. A number outside its tolerance by less than twice its standard error is open. Ratios of times do not depend on the length of training, and have a verdict at every scale.",
-		"Log-likelihoods are in nats. “sd” is a standard deviation over seeds. “se” is a standard error: over rows for one seed, over seeds for several. **With one seed, ± omits the chance of training**: another seed may reverse a difference of some tenths of a nat. Between two methods with three seeds each, chance alone exceeds twice the standard error in one comparison of nine. Along curves of one seed, ± is the error of the difference at their ends. Curves by seconds are interpolated linearly between the ends of epochs.",
-		"At the scale full, training is as long as printed, or until convergence by our rule (600 epochs, then 50, for the machine of the BiHM thesis), or has a length of our own if the document prints none or other data stand in. The scale laptop is shorter, or has fewer samples. Each result says which.",
-	} {
-		p.print("- %s\n", rule)
-	}
-	if symbols != "" {
-		p.print("- %s\n", symbols)
-	}
-	p.print("\n`helmholtz` is the command of this module, and `helmholtz data` lists where it looks for data sets. `helmholtz reproduce report` writes these pages from the findings in the folder %s.\n\n", path.Base(folder))
+// madeEntry is what the page of a result shows.
+type madeEntry struct {
+	Entry Entry
+	Made  Made
 }
 
-func (p *page) changes(changes []Change) {
-	p.print("## Changed after it was measured\n\n")
-	for _, c := range changes {
-		commit := ""
-		if c.Commit != "" {
-			commit = ", commit " + c.Commit
-		}
-		p.print("- %s (%s%s). %s\n", c.What, c.Date, commit, c.Why)
-	}
-	if len(changes) == 0 {
-		p.print("Nothing.\n")
-	}
-}
+func (x madeEntry) Tables() []*runs.Table { return x.Entry.Tables(x.Made) }
+func (x madeEntry) Lengths() []string     { return x.Entry.lengths(x.Made) }
+func (x madeEntry) Length() string        { return x.Entry.length() }
 
-// differing writes the numbers that were published with different values, with the values found
-// here.
-func (p *page) differing(c Catalog, conclusions []Conclusion, made map[string]Made) {
-	if len(conclusions) == 0 {
-		return
-	}
-	p.print("## Published values that differ\n\n")
-	for _, conclusion := range conclusions {
-		p.print("- %s\n", runs.EscapeMarkdown(conclusion.Says))
-		for _, f := range c.findings(conclusion, made) {
-			if f.made != nil {
-				p.print("  - here, %s (%s, %s): %s %s\n", p.found(f), f.made.Scale, f.entry.seeds(f.made.Scale), runs.EscapeMarkdown(f.Says), f.Evidence)
-			}
-		}
-	}
-	p.print("\n")
-}
-
-func (p *page) entry(e Entry, m Made) {
-	p.print("# %s: %s\n\n%s. Setting: %s.\n\n", e.ID, e.Title, e.Place, e.Setting)
-	if e.Blocked != "" {
-		p.print("Blocked in part: %s.\n\n", e.Blocked)
-	}
-	if e.Note != "" {
-		p.print("%s\n\n", e.Note)
-	}
-	for _, t := range e.Tables(m) {
-		p.table(t)
-	}
-	for _, f := range m.Figures {
-		p.print("![%s](figures/%s)\n\n", f.Caption, f.File)
-		p.print("%s.\n\n", strings.TrimSuffix(f.Caption, "."))
-	}
-	p.print("Scale %s", m.Scale)
-	if lengths := e.lengths(m); len(lengths) > 0 {
-		p.print(", %s, where the scale full is %s", strings.Join(lengths, "; "), e.length())
-	}
-	p.print(":\n\n    helmholtz reproduce %s --scale %s\n\n", e.ID, m.Scale)
-	p.print("Made on %s by %s", m.Made.Format("2006-01-02"), build(m.By))
-	if m.Hardware != "" {
-		p.print("; %s of training by %s, on %s", duration(m.Seconds), build(m.Version), m.Hardware)
-		if m.Arithmetic != "" {
-			p.print(", in %s", strings.ReplaceAll(m.Arithmetic, "fixed", "fixed point"))
-		}
-	}
-	p.print(".\n")
-	for _, r := range m.Rejudged {
-		p.print("\nJudged anew on %s by %s: %s; %s.\n", r.Date, build(r.By), r.Reason, cmp.Or(runs.EscapeMarkdown(strings.Join(r.Changed, "; ")), "nothing changed"))
-	}
-	var lost []string
-	if m.Hardware != "" && m.Runs == nil {
+// Lost lists what older versions of the program did not record.
+func (x madeEntry) Lost() (lost []string) {
+	if x.Made.Hardware != "" && x.Made.Runs == nil {
 		lost = append(lost, "the hashes of its data and checkpoints")
 	}
-	if slices.ContainsFunc(m.Judged, func(j Judged) bool { return j.On == nil && j.Verdict != Shown && m.Diverged == "" }) {
+	if slices.ContainsFunc(x.Made.Judged, func(j Judged) bool { return j.On == nil && j.Verdict != Shown && x.Made.Diverged == "" }) {
 		lost = append(lost, "the quantities behind its verdicts, so that these cannot be judged anew")
 	}
-	if lost != nil {
-		p.print("\nNot recorded: %s.\n", strings.Join(lost, "; "))
-	}
+	return lost
 }
 
 // seeds describes how many seeds the trainings of an entry have. If the numbers differ, it gives the smallest
@@ -409,10 +320,11 @@ func build(version string) string {
 // pseudo matches Go's pseudo-version, which adds nothing to the commit after it.
 var pseudo = regexp.MustCompile(`v0\.0\.0-\d{14}-[0-9a-f]{12}, `)
 
-func (p *page) missing(c Catalog, made map[string]Made) {
+// Missing returns a table of the results that have not been made, or nil if there are none.
+func (r report) Missing() *runs.Table {
 	t := runs.NewTable("missing", "", runs.Column{Key: "id"}, runs.Column{Key: "title"}, runs.Column{Key: "why", Label: "waits for"})
-	for _, e := range c {
-		if _, there := made[e.ID]; there {
+	for _, e := range r.Catalog {
+		if _, there := r.Made[e.ID]; there {
 			continue
 		}
 		why := "its trainings"
@@ -427,11 +339,7 @@ func (p *page) missing(c Catalog, made map[string]Made) {
 		}
 		t.Add(e.ID, e.Title, why)
 	}
-	if len(t.Rows()) == 0 {
-		return
-	}
-	p.print("## Not made yet\n\n")
-	p.table(t)
+	return t
 }
 
 func duration(seconds float64) string {
