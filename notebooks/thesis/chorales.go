@@ -1,7 +1,6 @@
 package thesis
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 
@@ -13,40 +12,39 @@ import (
 	"github.com/helmholtz-go/helmholtz/sequences"
 )
 
-// chorale is a training run of a model on the JSB chorales or on another set of music. Learning rates fall to
-// 0 at its end, so training for another number of epochs is a different run.
-type chorale struct {
-	name         string
-	laptop, full int // epochs
-	experiment   func() runs.Experiment
-	set          string // of music; empty for the chorales
-}
-
 var (
-	choralesLogistic = chorale{"logistic regression", 15, 60, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 }), ""}
-	choralesAdam     = chorale{"TSBN, Adam", 25, 60, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 }), ""}
-	choralesNatural  = chorale{"TSBN, natural", 25, 60, belief(func(*sequences.BeliefSettings) {}), ""}
-	choralesRBM      = chorale{"RBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 }), ""}
-	choralesRNNRBM   = chorale{"RNN-RBM", 20, 20, recurrent(func(*sequences.RNNRBMSettings) {}), ""}
-	choralesRTRBM    = chorale{"RTRBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true }), ""}
+	choralesLogistic = music("logistic regression", 15, 60, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 }))
+	choralesAdam     = music("TSBN, Adam", 25, 60, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 }))
+	choralesNatural  = music("TSBN, natural", 25, 60, belief(func(*sequences.BeliefSettings) {}))
+	choralesRBM      = music("RBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Recurrent = 0 }))
+	choralesRNNRBM   = music("RNN-RBM", 20, 20, recurrent(func(*sequences.RNNRBMSettings) {}))
+	choralesRTRBM    = music("RTRBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true }))
 
-	choralesLateralLogistic = chorale{"lateral logistic regression", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Hidden = 0 }), ""}
-	choralesLateralAdam     = chorale{"lateral TSBN, Adam", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate, s.L2 = false, 0.005, 0.5 }), ""}
-	choralesLateral         = chorale{"lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {}), ""}
+	choralesLateralLogistic = music("lateral logistic regression", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Hidden = 0 }))
+	choralesLateralAdam     = music("lateral TSBN, Adam", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate, s.L2 = false, 0.005, 0.5 }))
+	choralesLateral         = music("lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {}))
 
-	chorales = []chorale{choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM, choralesRBM}
+	chorales = []training{choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM, choralesRBM}
 )
 
+// music returns a training run on the JSB chorales. Smoke training uses a grammar instead.
+func music(label string, laptop, full int, model func(bool) runs.Experiment) training {
+	return training{
+		name: "chorales-" + slug(label), label: label, laptop: laptop, full: full, seeds: 3, once: true, falls: true,
+		arithmetic: hm.FloatingPoint.String(), data: dataset.Spec{Name: "jsb"}, smoke: dataset.Spec{Name: "voices", Subset: 20}, model: model,
+	}
+}
+
 // on lists the training runs on another set, which are shorter, with one seed.
-func on(set string) []chorale {
-	return each([]chorale{choralesLateralLogistic, choralesNatural, choralesLateral}, func(p chorale) chorale {
-		p.set, p.laptop = set, 8
+func on(set string) []training {
+	return each([]training{choralesLateralLogistic, choralesNatural, choralesLateral}, func(p training) training {
+		p.name, p.data.Name, p.laptop, p.seeds = set+"-"+slug(p.label), set, 8, 1
 		return p
 	})
 }
 
-func belief(change func(*sequences.BeliefSettings)) func() runs.Experiment {
-	return func() runs.Experiment {
+func belief(change func(*sequences.BeliefSettings)) func(bool) runs.Experiment {
+	return func(bool) runs.Experiment {
 		e := sequences.Beliefs.Empty()
 		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.5, runs.CosineDecay
 		change(&e.Settings)
@@ -55,40 +53,20 @@ func belief(change func(*sequences.BeliefSettings)) func() runs.Experiment {
 }
 
 // lateral returns a network with lateral weights, with settings chosen on validation sequences.
-func lateral(change func(*sequences.BeliefSettings)) func() runs.Experiment {
+func lateral(change func(*sequences.BeliefSettings)) func(bool) runs.Experiment {
 	return belief(func(s *sequences.BeliefSettings) {
 		s.Hidden, s.Lateral, s.Damping, s.Refresh, s.L2 = 50, true, 0.02, 25, 0.005
 		change(s)
 	})
 }
 
-func recurrent(change func(*sequences.RNNRBMSettings)) func() runs.Experiment {
-	return func() runs.Experiment {
+func recurrent(change func(*sequences.RNNRBMSettings)) func(bool) runs.Experiment {
+	return func(bool) runs.Experiment {
 		e := sequences.RNNRBMs.Empty()
 		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.01, runs.CosineDecay
 		change(&e.Settings)
 		return e
 	}
-}
-
-// at returns the training run at a scale. Smoke training uses a grammar instead of the chorales.
-func (p chorale) at(s reproduce.Scale) reproduce.Training {
-	e := p.experiment()
-	h := e.Header()
-	h.Dataset = dataset.Spec{Name: cmp.Or(p.set, "jsb")}
-	h.Epochs = epochsAt(s, p.laptop, p.full)
-	seeds := 1
-	switch {
-	case s == reproduce.Full && p.set == "":
-		seeds = 3
-	case s == reproduce.Smoke:
-		h.Dataset = dataset.Spec{Name: "voices", Subset: 20}
-	}
-	return reproduce.Training{Name: p.nameAt(s), Experiment: e.WithHeader(h), Seeds: seeds, Arithmetic: hm.FloatingPoint.String()}
-}
-
-func (p chorale) nameAt(s reproduce.Scale) string {
-	return cmp.Or(p.set, "chorales") + "-" + slug(p.name) + "-" + string(s)
 }
 
 // sung holds log p per step of test sequences under the best epoch of each seed of a training run.
@@ -100,11 +78,11 @@ type sung struct {
 	run     *runs.Run
 }
 
-func (w *work) sing(p chorale) (s sung) {
-	for _, dir := range must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs)) {
+func (w *work) sing(p training) (s sung) {
+	for _, dir := range w.dirs(p) {
 		run := must(runs.Open(dir))
 		s.run = run
-		test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test()
+		test := w.setOf(run).Test()
 		if w.Scale == reproduce.Smoke {
 			test = test.Subset(3, 1)
 		}
@@ -112,7 +90,7 @@ func (w *work) sing(p chorale) (s sung) {
 		model := must(runs.ModelOf(run.Experiment(), best)).(sequences.Model)
 		samples := p.samples(w)
 		kept := keptOf(w, fmt.Sprintf("log-p-of-%d-sequences-%d-samples", test.Rows, samples), best, func() sequences.Evaluation {
-			w.Say("estimating log p of %d test sequences under %s", test.Rows, p.name)
+			w.Say("estimating log p of %d test sequences under %s", test.Rows, p.label)
 			return must(model.LogP(w.ctx, test, samples, 1, w.Progress))
 		})
 		s.each, s.steps, s.all = append(s.each, kept.LogP), test.Lengths, append(s.all, kept.Estimates(test))
@@ -122,8 +100,8 @@ func (w *work) sing(p chorale) (s sung) {
 	return s
 }
 
-func (p chorale) samples(w *work) int {
-	if _, is := p.experiment().(sequences.RNNRBMExperiment); is {
+func (p training) samples(w *work) int {
+	if _, is := p.model(false).(sequences.RNNRBMExperiment); is {
 		return w.few(20, 5, 2)
 	}
 	return w.few(300, 100, 5)
@@ -148,14 +126,14 @@ func (s sung) above(other sung) gain {
 }
 
 // sungBy evaluates training runs, and independent notes and chains of notes as baselines.
-func (w *work) sungBy(trainings []chorale) map[string]sung {
+func (w *work) sungBy(trainings []training) map[string]sung {
 	set := must(w.Sets.Open(trainings[0].at(w.Scale).Experiment, ""))
 	test := set.Test()
 	exact := func(value float64) reproduce.Value {
 		return reproduce.Value{Ours: value, Seeds: 1, By: fmt.Sprintf("exact, %d sequences", test.Rows)}
 	}
 	independent := exact(sequences.Independent(set.Train(), test).Value)
-	if trainings[0].set == "" {
+	if trainings[0].data.Name == "jsb" {
 		w.Found("independent notes", "log p per step", independent)
 	} else {
 		w.Beside("independent notes", "log p per step", independent)
@@ -164,7 +142,7 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 	all := map[string]sung{}
 	for _, p := range trainings {
 		s := w.sing(p)
-		all[p.name] = s
+		all[p.label] = s
 		v := reproduce.Over(spread(s.perSeed()), len(s.all))
 		if len(s.all) == 1 {
 			v.SE = new(s.all[0][sequences.LogP.Key].SE)
@@ -175,10 +153,10 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 		}
 		v.By = fmt.Sprintf("best of %d epochs, %.0f s of training; %d samples, %seffective sample size %.0f %%",
 			s.run.Epochs(), s.seconds, p.samples(w), simulation, 100*s.all[0][sequences.ESS.Key].Value)
-		if p.name == choralesLateral.name && p.set == "" {
+		if p.name == choralesLateral.name {
 			w.Found("goal", "at least", v)
 		}
-		w.Beside(p.name, "log p per step", v)
+		w.Beside(p.label, "log p per step", v)
 	}
 	return all
 }
@@ -186,17 +164,17 @@ func (w *work) sungBy(trainings []chorale) map[string]sung {
 func makeMusic(set string) maker {
 	return by(func(w *work) {
 		all := w.sungBy(on(set))
-		lateral := all[choralesLateral.name]
+		lateral := all[choralesLateral.label]
 		w.isAbove("With lateral weights, a temporal belief network is ahead of a logistic regression.",
-			"lateral TSBN − lateral logistic regression", lateral.above(all[choralesLateralLogistic.name]))
-		w.isAbove("Lateral weights put a natural temporal belief network ahead of one without them.", "lateral TSBN − TSBN", lateral.above(all[choralesNatural.name]))
+			"lateral TSBN − lateral logistic regression", lateral.above(all[choralesLateralLogistic.label]))
+		w.isAbove("Lateral weights put a natural temporal belief network ahead of one without them.", "lateral TSBN − TSBN", lateral.above(all[choralesNatural.label]))
 	}, on(set)...)
 }
 
 func makeChorales(w *work) {
 	all := w.sungBy(chorales)
-	claim := func(says string, a, b chorale) {
-		w.isAbove(says, a.name+" − "+b.name, all[a.name].above(all[b.name]))
+	claim := func(says string, a, b training) {
+		w.isAbove(says, a.label+" − "+b.label, all[a.label].above(all[b.label]))
 	}
 	claim("The natural gradient of a temporal belief network is ahead of Adam at its one rate.", choralesNatural, choralesAdam)
 	claim("With lateral weights, the natural gradient is ahead of Adam at its one rate, too.", choralesLateral, choralesLateralAdam)
@@ -207,8 +185,8 @@ func makeChorales(w *work) {
 	claim("The RTRBM is ahead of an RBM of single steps.", choralesRTRBM, choralesRBM)
 	claim("A natural temporal belief network is ahead of the RNN-RBM.", choralesNatural, choralesRNNRBM)
 	claim("A natural temporal belief network with lateral weights is ahead of the RNN-RBM.", choralesLateral, choralesRNNRBM)
-	curve := func(p chorale) runs.History {
-		return reproduce.History(p.name, all[p.name].run, all[p.name].run.Epochs())
+	curve := func(p training) runs.History {
+		return reproduce.History(p.label, all[p.label].run, all[p.label].run.Epochs())
 	}
 	w.Draw("curves", "−log p per step of training sequences (solid) and validation sequences (dashed), by 10 particles, by epochs", plotting.Curves(curve(choralesLateral), curve(choralesLateralAdam), curve(choralesNatural), curve(choralesAdam)))
 }

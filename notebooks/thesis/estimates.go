@@ -13,14 +13,13 @@ import (
 )
 
 // enumerable lists training runs of machines whose log Z can be summed at each checkpoint.
-var enumerable = each([]undirected{
-	{name: "rbm-20-ptt", method: boltzmann.PTT().LearningRate(0.1)},
-	{name: "rbm-20-pcd", method: boltzmann.PCD().LearningRate(0.5)},
-}, func(p undirected) undirected {
-	p.data = dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}
-	p.layers, p.laptop, p.full, p.seeds, p.keep = []int{20}, 100, 100, 1, []int{1, 3, 10, 30, 100}
+var enumerable = []training{enumerated("rbm-20-ptt", boltzmann.PTT().LearningRate(0.1)), enumerated("rbm-20-pcd", boltzmann.PCD().LearningRate(0.5))}
+
+func enumerated(name string, method boltzmann.Method) training {
+	p := machine(name, dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}, method, 100, 100, 1, 20)
+	p.keep = []int{1, 3, 10, 30, 100}
 	return p
-})
+}
 
 // estimates holds estimates of log p of a checkpoint, minus the exact value.
 type estimates struct {
@@ -39,7 +38,7 @@ type estimatedByAIS struct{ Excess, SE, ESS float64 }
 func (w *work) enumerate(run *boltzmann.Run, epoch int) estimates {
 	return keptOf(w, "estimates-of-log-p", must(run.Run.At(epoch)), func() (of estimates) {
 		w.Say("estimating log p after epoch %d: %v", epoch, run.Experiment())
-		model, set := must(run.At(epoch)).WithSeed(drawSeed), w.setOf(run)
+		model, set := must(run.At(epoch)).WithSeed(drawSeed), w.setOf(run.Run)
 		rows := set.Test().Subset(w.few(500, 500, 20), drawSeed)
 		logZ := must(model.ExactLogZ(w.ctx))
 		logP := must(model.ExactLogP(w.ctx, rows))

@@ -1,9 +1,9 @@
 package thesis
 
 import (
-	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
@@ -15,47 +15,72 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// another describes a training run of a model of any family. Smoke training uses a small model and other
-// data.
-type another struct {
-	name       string
-	label      string
-	epochs     int
-	full       int    // epochs at the scale full, if not the same
-	arithmetic string // if not float64
-	model      func(small bool) runs.Experiment
-	data       dataset.Spec
-	smoke      dataset.Spec
+// training describes a training run of a model that is not a Helmholtz machine.
+type training struct {
+	name         string // the name of its reproduce.Training, without the scale
+	label        string // in figures and evidence
+	laptop, full int    // epochs
+	seeds        int
+	once         bool  // whether only the scale full trains more than one seed
+	falls        bool  // whether the learning rate falls to 0 at the end, so that each scale is another run
+	keep         []int // epochs whose checkpoints are evaluated
+	arithmetic   string
+	data         dataset.Spec
+	smoke        dataset.Spec // the data at the scale smoke
+	model        func(small bool) runs.Experiment
+	below        *training // the machine it stands on, as the top of a belief network
 }
 
-func (p another) at(s reproduce.Scale) reproduce.Training {
+func (p training) at(s reproduce.Scale) reproduce.Training {
 	e := p.model(s == reproduce.Smoke)
 	h := e.Header()
-	h.Dataset, h.Epochs = p.data, p.epochs
+	h.Dataset, h.Epochs, h.Keep = p.data, epochsAt(s, p.laptop, p.full), p.keep
+	t := reproduce.Training{Name: p.nameAt(s), Seeds: p.seeds, Arithmetic: p.arithmetic}
+	if p.once && s != reproduce.Full {
+		t.Seeds = 1
+	}
 	switch {
 	case s == reproduce.Smoke:
-		h.Dataset, h.Epochs = p.smoke, 1
-	case s == reproduce.Full && p.full > 0:
-		h.Epochs = p.full
+		h.Dataset, t.Seeds = p.smoke, min(t.Seeds, 2)
+		if !p.falls {
+			h.Epochs = 1
+		}
+	case !p.falls && p.laptop < p.full:
+		h.Keep = []int{p.laptop} // the scales share the run
 	}
-	if p.full > 0 && s != reproduce.Smoke {
-		h.Keep = []int{p.epochs} // the scales share the run
+	t.Experiment = e.WithHeader(h)
+	if p.below != nil {
+		below := p.below.at(s)
+		t.From, t.Begin = &below, standOn
 	}
-	return reproduce.Training{Name: p.name, Experiment: e.WithHeader(h), Seeds: 1, Arithmetic: cmp.Or(p.arithmetic, "float64")}
+	return t
 }
 
-func (w *work) opened(p another) (*runs.Run, any) {
-	run := must(runs.Open(must(w.Dirs(p.name, p.at(w.Scale).Experiment.Header().Epochs))[0]))
-	return run, must(run.ModelAt("last"))
+func (p training) nameAt(s reproduce.Scale) string {
+	if p.falls {
+		return p.name + "-" + string(s)
+	}
+	return p.name
+}
+
+// dirs returns the directories of a training's runs, one per seed.
+func (w *work) dirs(p training) []string {
+	return must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs))
+}
+
+// opened opens the first run of a training, with its data and its last model.
+func (w *work) opened(p training) (*runs.Run, *dataset.Set, any) {
+	run := must(runs.Open(w.dirs(p)[0]))
+	return run, w.setOf(run), must(run.ModelAt("last"))
 }
 
 func (w *work) chains() int { return w.few(30, 30, 2) }
 
-// measured returns log p of test rows, exactly or by AIS.
-func (w *work) measured(p another, rows, chains int) annealed {
-	run, model := w.opened(p)
-	test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test().Subset(rows, drawSeed)
-	return keptOf(w, fmt.Sprintf("log-p-of-%d-rows-%d-chains", test.Rows, chains), must(run.Checkpoint("last")), func() annealed {
+// measured returns log p of test rows, exactly or by AIS, and adds it to the findings.
+func (w *work) measured(p training, rows, chains int) annealed {
+	run, set, model := w.opened(p)
+	test := set.Test().Subset(rows, drawSeed)
+	of := keptOf(w, fmt.Sprintf("log-p-of-%d-rows-%d-chains", test.Rows, chains), must(run.Checkpoint("last")), func() annealed {
 		if of, is := model.(*factors.Model); is {
 			return annealed{annealedLogZ{By: "exact"}, of.LogP(test.Floats())}
 		}
@@ -68,29 +93,25 @@ func (w *work) measured(p another, rows, chains int) annealed {
 		}
 		return of
 	})
-}
-
-func (w *work) foundLogP(p another, of annealed) {
 	mean, se := of.mean()
 	by := fmt.Sprintf("%s test rows; %s", thousands(len(of.Each)), of.By)
 	if of.SE > 0 {
 		by += fmt.Sprintf("; log Z %.2f ± %.2f", of.LogZ, of.SE)
 	}
 	w.Beside(p.label, "log p", reproduce.Value{Ours: mean, SE: &se, Seeds: 1, By: by})
+	return of
 }
 
-func (w *work) drawn(p another, kind string, s runs.Sampling) dataset.Sheet {
-	run, model := w.opened(p)
-	s.Seed, s.Rows = 1, must(w.Sets.Open(run.Experiment(), run.Dir())).Test()
-	for _, d := range model.(runs.Sampler).Drawings() {
-		if d.Kind == kind {
-			return must(d.Draw(w.ctx, s))[0]
-		}
-	}
-	panic(fmt.Sprintf("%s has no images of the kind %s", p.label, kind))
+// drawn draws images of a kind that the model of a training offers.
+func (w *work) drawn(name, caption string, p training, kind string, s runs.Sampling) {
+	_, set, model := w.opened(p)
+	s.Seed, s.Rows = 1, set.Test()
+	drawings := model.(runs.Sampler).Drawings()
+	i := slices.IndexFunc(drawings, func(d runs.Drawing) bool { return d.Kind == kind })
+	w.Draw(name, caption, plotting.Samples(must(drawings[i].Draw(w.ctx, s))[0]))
 }
 
-var patches = []another{
+var patches = []training{
 	patch("factor-analysis", "factor analysis, 40 factors", 1, func(small bool) runs.Experiment {
 		e := factors.FactorAnalysis.Empty()
 		if e.Settings.Factors, e.Settings.EMSteps = 40, 2000; small {
@@ -121,36 +142,32 @@ func covariance(f *runs.Family[energies.Settings[energies.MeanCovariance], *ener
 	}
 }
 
-func patch(name, label string, epochs int, model func(small bool) runs.Experiment) another {
-	return another{
-		name: "patches-" + name, label: label, epochs: epochs, model: model,
+func patch(name, label string, epochs int, model func(small bool) runs.Experiment) training {
+	return training{
+		name: "patches-" + name, label: label, laptop: epochs, full: epochs, seeds: 1, arithmetic: "float64", model: model,
 		data:  dataset.Spec{Name: "olivettipatches", Binarization: dataset.Gray},
 		smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 700, Validation: new(10)},
 	}
 }
 
 func makePatches(w *work) {
-	all := each(patches, func(p another) annealed {
-		of := w.measured(p, w.few(0, 0, 20), w.chains())
-		w.foundLogP(p, of)
-		return of
-	})
+	all := each(patches, func(p training) annealed { return w.measured(p, w.few(0, 0, 20), w.chains()) })
 	fa, gaussian, slab, covariance, product := all[0], all[1], all[2], all[3], all[4]
 	w.isAbove("A spike-and-slab RBM is above a Gaussian RBM of equal size.", "spike-and-slab RBM over Gaussian RBM", slab.over(gaussian))
 	w.isAbove("Hidden units for the covariance raise the density.", "mean-covariance RBM over Gaussian RBM", covariance.over(gaussian))
 	w.isAbove("Student-t factors are above binary ones.", "mean product of Student-t over mean-covariance RBM", product.over(covariance))
 	w.isAbove("A mean-covariance RBM is above factor analysis.", "mean-covariance RBM over factor analysis", covariance.over(fa))
 	for _, p := range patches[2:] {
-		w.Draw(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
-			plotting.Samples(w.drawn(p, "filters", runs.Sampling{N: w.few(64, 64, 2)})))
+		w.drawn(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
+			p, "filters", runs.Sampling{N: w.few(64, 64, 2)})
 	}
 }
 
-var halves = []another{half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100)}
+var halves = []training{half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100)}
 
-func half(name, label string, hidden int) another {
-	return another{
-		name: "halves-" + name, label: label, epochs: 10,
+func half(name, label string, hidden int) training {
+	return training{
+		name: "halves-" + name, label: label, laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
 		model: func(small bool) runs.Experiment {
 			e := energies.ConditionalRBM.Empty()
 			if e.Settings.Machine.Hidden = hidden; small {
@@ -164,21 +181,17 @@ func half(name, label string, hidden int) another {
 }
 
 func makeHalves(w *work) {
-	all := each(halves, func(p another) annealed {
-		of := w.measured(p, w.few(200, 200, 5), w.few(10, 10, 2))
-		w.foundLogP(p, of)
-		return of
-	})
+	all := each(halves, func(p training) annealed { return w.measured(p, w.few(200, 200, 5), w.few(10, 10, 2)) })
 	g := all[1].over(all[0])
 	var j judgement
 	j.add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
 	w.judge("A conditional RBM predicts the left halves of digits better than logistic regression does.", j)
-	w.Draw("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
-		plotting.Samples(w.drawn(halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})))
+	w.drawn("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
+		halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})
 }
 
-var strokes = another{
-	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", epochs: 10,
+var strokes = training{
+	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
 	model: func(small bool) runs.Experiment {
 		e := energies.ConvolutionalRBM.Empty()
 		if small {
@@ -192,20 +205,19 @@ var strokes = another{
 
 func makeStrokes(w *work) {
 	of := w.measured(strokes, w.few(0, 0, 20), w.chains())
-	w.foundLogP(strokes, of)
-	run, _ := w.opened(strokes)
-	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	_, set, _ := w.opened(strokes)
 	mean, se := of.mean()
 	baseline := energies.ConvolutionalRBM.Experiment(set).Baseline(set, set.Test()).Factorized
 	w.isAbove("A convolutional RBM learns more of digits than their pixels' means.", "convolutional RBM over independent pixels",
 		gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
-	w.Draw("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", plotting.Samples(w.drawn(strokes, "filters", runs.Sampling{N: 24})))
-	w.Draw("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
-		plotting.Samples(w.drawn(strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})))
+	w.drawn("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", strokes, "filters", runs.Sampling{N: 24})
+	w.drawn("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
+		strokes, "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(1000, 1000, 2)}})
 }
 
-var parts = another{
-	name: "parts-convolutional-rbm", label: "two convolutional RBMs, 24 filters of 5×5 in blocks of 2×2, below 40 of 3×3 blocks", epochs: 10,
+var parts = training{
+	name: "parts-convolutional-rbm", label: "two convolutional RBMs, 24 filters of 5×5 in blocks of 2×2, below 40 of 3×3 blocks",
+	laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
 	model: func(small bool) runs.Experiment {
 		e := energies.ConvolutionalRBM.Empty()
 		if e.Settings.Machine.Above, e.Settings.Machine.AboveWindow = 40, 3; small {
@@ -217,18 +229,18 @@ var parts = another{
 }
 
 func makeParts(w *work) {
-	run, _ := w.opened(parts)
+	run, _, _ := w.opened(parts)
 	last := run.History().Epochs[run.Epochs()-1]
 	w.Beside("blocks of validation rows, under the second machine", "log-pseudo-likelihood", reproduce.Value{Ours: last.Validation["pseudo_log_likelihood_above"], Seeds: 1})
 	var j judgement
 	j.say("filters-above shows the weights of the second machine through the filters of the first")
 	w.lookAt("Filters of the second machine join strokes to parts of digits.", j)
-	w.Draw("filters", "Filters of the first machine", plotting.Samples(w.drawn(parts, "filters", runs.Sampling{N: 24})))
-	w.Draw("filters-above", "Filters of the second machine, as sums of the filters of the first", plotting.Samples(w.drawn(parts, "filters-above", runs.Sampling{N: 40})))
+	w.drawn("filters", "Filters of the first machine", parts, "filters", runs.Sampling{N: 24})
+	w.drawn("filters-above", "Filters of the second machine, as sums of the filters of the first", parts, "filters-above", runs.Sampling{N: 40})
 }
 
-var shifts = another{
-	name: "shifts-gated-rbm", label: "gated RBM, 200 hidden units, 200 factors", epochs: 80,
+var shifts = training{
+	name: "shifts-gated-rbm", label: "gated RBM, 200 hidden units, 200 factors", laptop: 80, full: 80, seeds: 1, arithmetic: "float64",
 	model: func(small bool) runs.Experiment {
 		e := energies.GatedRBM.Empty()
 		if small {
@@ -241,8 +253,7 @@ var shifts = another{
 }
 
 func makeShifts(w *work) {
-	run, model := w.opened(shifts)
-	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	run, set, model := w.opened(shifts)
 	train, test := set.Train().Subset(w.few(10_000, 10_000, 500), drawSeed), set.Test()
 	read := func(of string, features func(dataset.Split) [][]float64) (right, se float64) {
 		told := keptOf(w, fmt.Sprintf("softmax-regression-of-%s-of-%d-pairs", slug(of), train.Rows), must(run.Checkpoint("last")), func() [2]float64 {
@@ -260,5 +271,5 @@ func makeShifts(w *work) {
 	var j judgement
 	j.add(reproduce.Measured(right-pixels, math.Hypot(se, error), "", "share that is right by hidden units less that by pixels").Over(0))
 	w.judge("Hidden units tell the shift of a pair of pictures.", j)
-	w.Draw("filters", "Filters of the upper and of the lower picture", plotting.Samples(w.drawn(shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})))
+	w.drawn("filters", "Filters of the upper and of the lower picture", shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})
 }

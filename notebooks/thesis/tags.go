@@ -23,14 +23,14 @@ import (
 // training of its layers. flat describes a restricted machine with the same number of hidden units in one
 // layer.
 var (
-	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", 50, boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.0003),
+	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.0003),
 		func(small bool) boltzmann.Machine {
 			if small {
 				return boltzmann.New(dataset.Shape{}).Hidden(20, 10).Beside(len(dataset.GlyphTags), 5)
 			}
 			return boltzmann.New(dataset.Shape{}).Hidden(300, 150).Beside(len(dataset.GlyphTags), 50)
 		})
-	flat = ofTags("flat", "restricted machine, 450 hidden units", 50, boltzmann.PCD().LearningRate(0.1), func(small bool) boltzmann.Machine {
+	flat = ofTags("flat", "restricted machine, 450 hidden units", boltzmann.PCD().LearningRate(0.1), func(small bool) boltzmann.Machine {
 		if small {
 			return boltzmann.New(dataset.Shape{}).Hidden(30)
 		}
@@ -38,9 +38,9 @@ var (
 	})
 )
 
-func ofTags(name, label string, epochs int, method boltzmann.Method, machine func(small bool) boltzmann.Machine) another {
-	return another{
-		name: "tags-" + name, label: label, epochs: epochs,
+func ofTags(name, label string, method boltzmann.Method, machine func(small bool) boltzmann.Machine) training {
+	return training{
+		name: "tags-" + name, label: label, laptop: 50, full: 50, seeds: 1,
 		model: func(small bool) runs.Experiment {
 			return boltzmann.Experiment{Machine: machine(small).Spec(), Method: method.Spec(), Budget: runs.Budget{Seed: 1}}
 		},
@@ -147,9 +147,8 @@ func rank(rows dataset.Split, score func(r, tag int) float64) (of ranked) {
 	return of
 }
 
-func (w *work) ranks(p another) ranked {
-	run, model := w.opened(p)
-	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+func (w *work) ranks(p training) ranked {
+	run, set, model := w.opened(p)
 	test := set.Test().Subset(w.few(0, 0, 20), drawSeed)
 	return keptOf(w, fmt.Sprintf("tags-of-%d-rows", test.Rows), must(run.Checkpoint("last")), func() ranked {
 		w.Say("finding the probabilities of the tags of %s test rows given their pixels: %s", thousands(test.Rows), p.label)
@@ -159,8 +158,7 @@ func (w *work) ranks(p another) ranked {
 }
 
 func makeTags(w *work) {
-	run, model := w.opened(tagged)
-	set := must(w.Sets.Open(run.Experiment(), run.Dir()))
+	run, set, model := w.opened(tagged)
 	train, test := set.Train(), set.Test().Subset(w.few(0, 0, 20), drawSeed)
 	first := train.Shape.Units() - len(dataset.GlyphTags)
 	deep, one := w.ranks(tagged), w.ranks(flat)

@@ -14,10 +14,7 @@ import (
 
 // twoHours is a training run that two cores finish within two hours: the widest machine of
 // notebooks/sweeps/two-hours.toml, which is also the best on validation rows.
-var twoHours = undirected{
-	name: "two-hours", data: binarizedMNIST, layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.1).L1(0.0003),
-	laptop: 20, full: 600, seeds: 1,
-}
+var twoHours = machine("two-hours", binarizedMNIST, boltzmann.PCD().LearningRate(0.1).L1(0.0003), 20, 600, 1, 2000)
 
 const mostSeconds = 7200
 

@@ -3,7 +3,6 @@ package thesis
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,54 +15,40 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// undirected describes a training run of a Boltzmann machine. Its learning rate falls to 0 at its end, so
-// training for another number of epochs is a different run.
-type undirected struct {
-	name         string // the name of its reproduce.Training, without the scale
-	data         dataset.Spec
-	layers       []int // of hidden units
-	method       boltzmann.Method
-	laptop, full int // epochs
-	seeds        int
-	below        *undirected // the machine it stands on, as the top of a belief network
-	keep         []int       // epochs whose checkpoints are evaluated, for a machine small enough to enumerate
-}
-
 var (
-	rbm = undirected{name: "rbm-500", data: drawnMNIST, layers: []int{500}, method: boltzmann.PCD().LearningRate(0.1), laptop: 20, full: 300, seeds: 3}
-	dbn = undirected{name: "dbn-500-2000", data: drawnMNIST, layers: []int{2000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 100, seeds: 1, below: &rbm}
-	dbm = undirected{name: "dbm-500-1000", data: drawnMNIST, layers: []int{500, 1000}, method: boltzmann.PCD().LearningRate(0.05), laptop: 5, full: 200, seeds: 1}
+	rbm = machine("rbm-500", drawnMNIST, boltzmann.PCD().LearningRate(0.1), 20, 300, 3, 500)
+	dbn = atop(&rbm, machine("dbn-500-2000", drawnMNIST, boltzmann.PCD().LearningRate(0.05), 5, 100, 1, 2000))
+	dbm = machine("dbm-500-1000", drawnMNIST, boltzmann.PCD().LearningRate(0.05), 5, 200, 1, 500, 1000)
 )
 
-func (p undirected) nameAt(s reproduce.Scale) string { return p.name + "-" + string(s) }
-
-// at returns the training run at a scale. At the scale smoke it has few rows, and just too many units to
-// enumerate.
-func (p undirected) at(s reproduce.Scale) reproduce.Training {
-	layers, seeds := slices.Clone(p.layers), p.seeds
-	e := boltzmann.Experiment{
-		Data: runs.Data{Dataset: p.data}, Method: p.method.Spec(),
-		Budget: runs.Budget{
-			Epochs: epochsAt(s, p.laptop, p.full), Seed: 1, Keep: p.keep,
+// machine returns a training run of a Boltzmann machine. At the scale smoke it has few rows, and just too many
+// units to enumerate, unless the machine is small enough to enumerate anyway.
+func machine(name string, data dataset.Spec, method boltzmann.Method, laptop, full, seeds int, layers ...int) training {
+	smoke := data
+	smoke.Name, smoke.Subset = madeUp(data.Name), 128
+	return training{
+		name: name, laptop: laptop, full: full, seeds: seeds, falls: true, arithmetic: hm.FloatingPoint.String(), data: data, smoke: smoke,
+		model: func(small bool) runs.Experiment {
+			method, layers := method, layers
+			if small {
+				method = method.BatchSize(32)
+				layers = each(layers, func(units int) int {
+					if units <= 20 {
+						return 6
+					}
+					return 30
+				})
+			}
+			e := boltzmann.Experiment{Method: method.Spec(), Budget: runs.Budget{Seed: 1}}
+			e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
+			return e
 		},
 	}
-	if s == reproduce.Smoke {
-		seeds = min(seeds, 2)
-		e.Dataset.Name, e.Dataset.Subset, e.Method.BatchSize = madeUp(e.Dataset.Name), 128, 32
-		for l := range layers {
-			layers[l] = min(layers[l], 30)
-			if p.keep != nil {
-				layers[l] = 6
-			}
-		}
-	}
-	e.Machine = boltzmann.New(dataset.Shape{}).Hidden(layers[0], layers[1:]...).Spec()
-	t := reproduce.Training{Name: p.nameAt(s), Experiment: e, Seeds: seeds, Arithmetic: hm.FloatingPoint.String()}
-	if p.below != nil {
-		below := p.below.at(s)
-		t.From, t.Begin = &below, standOn
-	}
-	return t
+}
+
+func atop(below *training, top training) training {
+	top.below = below
+	return top
 }
 
 func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
@@ -72,13 +57,8 @@ func standOn(e runs.Experiment, dir string, epoch int) runs.Experiment {
 	return of
 }
 
-func (w *work) machines(p undirected) []*boltzmann.Run {
-	dirs := must(w.Dirs(p.nameAt(w.Scale), p.at(w.Scale).Experiment.Header().Epochs))
-	return each(dirs, func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
-}
-
-func (w *work) setOf(run *boltzmann.Run) *dataset.Set {
-	return must(w.Sets.Open(run.Experiment(), run.Dir()))
+func (w *work) machines(p training) []*boltzmann.Run {
+	return each(w.dirs(p), func(dir string) *boltzmann.Run { return must(boltzmann.OpenRun(dir)) })
 }
 
 // along returns annealing of 100 chains along a schedule, or, at the scale smoke, in a few steps.
@@ -125,7 +105,7 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 	model := run.Model.WithSeed(drawSeed)
 	z := keptOf(w, fmt.Sprintf("log-z-%v-%d-chains", a.Schedule, a.Chains), run.Snapshot(), func() annealedLogZ {
 		w.Say("estimating log Z by AIS: %v, seed %d", run.Experiment(), run.Experiment().Seed)
-		z := must(model.LogZ(w.ctx, w.setOf(run).Train(), a, w.Progress))
+		z := must(model.LogZ(w.ctx, w.setOf(run.Run).Train(), a, w.Progress))
 		by := fmt.Sprintf("AIS, %d chains, %v; log Z %.2f (%.2f to %.2f at three standard errors)", z.Chains, a.Schedule, z.Value, z.Low, z.High)
 		if z.Optimistic {
 			by += fmt.Sprintf(", ESS %.1f %%, so log p is optimistic", 100*z.ESS)
@@ -133,7 +113,7 @@ func (w *work) anneal(run *boltzmann.Run, split string, rows int, a boltzmann.An
 		return annealedLogZ{float64(z.Value), float64(z.SE), by}
 	})
 	energies := keptOf(w, fmt.Sprintf("free-energies-of-%s-rows-%d", split, rows), run.Snapshot(), func() []float64 {
-		of, _ := w.setOf(run).Split(split)
+		of, _ := w.setOf(run.Run).Split(split)
 		return must(model.FreeEnergy(w.ctx, of.Subset(rows, drawSeed)))
 	})
 	return annealed{z, each(energies, func(energy float64) float64 { return -energy - z.LogZ })}
@@ -170,7 +150,7 @@ func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) gain {
 	a.Chains = chains
 	r := keptOf(w, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() raisedLogZ {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
-		set := w.setOf(run)
+		set := w.setOf(run.Run)
 		model, some := run.Model.WithSeed(drawSeed), set.Test().Subset(rows, drawSeed)
 		logP := must(model.RAISE(w.ctx, set.Train(), some, a, w.Progress))
 		energies := must(model.FreeEnergy(w.ctx, some))
@@ -207,7 +187,7 @@ func makeRBM(w *work) {
 
 // deeper finds log p of a machine of several layers, and judges the claim that it is above log p of the RBM,
 // over the same rows.
-func (w *work) deeper(p undirected, number, says string) {
+func (w *work) deeper(p training, number, says string) {
 	deep, flat := w.machines(p), w.machines(rbm)
 	of, others := w.tested(deep), w.tested(flat[:1])
 	w.Found(number, "at least", annealedValue("test", of))
@@ -228,15 +208,15 @@ func makeDBM(w *work) {
 	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
 }
 
-var facesDBM = undirected{name: "dbm-faces", data: smallFaces, layers: []int{300, 200}, method: boltzmann.PCD().LearningRate(0.01), laptop: 500, full: 500, seeds: 1}
+var facesDBM = machine("dbm-faces", smallFaces, boltzmann.PCD().LearningRate(0.01), 500, 500, 1, 300, 200)
 
 func makeInpainting(w *work) {
 	for _, of := range []struct {
 		name string
-		plan undirected
+		plan training
 	}{{"Digits", dbm}, {"Faces", facesDBM}} {
 		run := w.machines(of.plan)[0]
-		set := w.setOf(run)
+		set := w.setOf(run.Run)
 		mask := must(dataset.ParseMask("left", set.Shape(), 1))
 		filled := must(run.Model.Inpaint(w.ctx, set.Test().Subset(w.few(10, 10, 2), drawSeed), mask, 5, w.few(1000, 1000, 5), w.Progress))
 		var j judgement
@@ -271,11 +251,8 @@ var (
 	chainRates = []float64{0.05, 0.1, 0.2}
 )
 
-func (m way) plan(η float64) undirected {
-	return undirected{
-		name: fmt.Sprintf("rbm-500-%s-lr-%g", m.file, η), data: drawnMNIST, layers: []int{500}, method: m.method.LearningRate(η),
-		laptop: m.laptop, full: m.full, seeds: m.seeds,
-	}
+func (m way) plan(η float64) training {
+	return machine(fmt.Sprintf("rbm-500-%s-lr-%g", m.file, η), drawnMNIST, m.method.LearningRate(η), m.laptop, m.full, m.seeds, 500)
 }
 
 // atBestRate holds the results of a way of training at the rate with the highest log p of validation rows.

@@ -11,8 +11,8 @@ import (
 )
 
 // vae is the training run of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
-var vae = another{
-	name: "vae", label: "VAE", epochs: 10, full: 2000, arithmetic: "float32", data: binarizedMNIST, smoke: dataset.Spec{Name: "glyphs", Subset: 128},
+var vae = training{
+	name: "vae", label: "VAE", laptop: 10, full: 2000, seeds: 1, arithmetic: "float32", data: binarizedMNIST, smoke: dataset.Spec{Name: "glyphs", Subset: 128},
 	model: func(small bool) runs.Experiment {
 		e := autoencoder.Family.Empty()
 		e.Settings.Hidden, e.Settings.Code, e.Settings.Activation = []int{500, 500}, 100, autoencoder.ReLU
@@ -26,8 +26,8 @@ var vae = another{
 
 func makeVAE(w *work) {
 	epochs := w.epochsOf(vae.name)
-	run := must(autoencoder.Family.Open(must(w.Dirs(vae.name, epochs))[0]))
-	test := must(w.Sets.Open(run.Experiment(), run.Dir())).Test().Subset(w.few(0, 1000, 20), 1)
+	run := must(autoencoder.Family.Open(w.dirs(vae)[0]))
+	test := w.setOf(run.Run).Test().Subset(w.few(0, 1000, 20), 1)
 	by := func(samples int) runs.Estimates {
 		return keptOf(w, fmt.Sprintf("vae-%d-test-rows-%d-samples", test.Rows, samples), run.Snapshot(), func() runs.Estimates {
 			w.Say("estimating log p of %s test rows by %s samples", thousands(test.Rows), thousands(samples))

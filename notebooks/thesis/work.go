@@ -209,9 +209,11 @@ func (w *work) timedSteps(of trained) int {
 	return min(max(10*every, 100), 1000)
 }
 
-func (w *work) dataset(of trained) *dataset.Set {
-	return must(w.Sets.Open(of.run.Experiment(), of.run.Dir()))
+func (w *work) setOf(run *runs.Run) *dataset.Set {
+	return must(w.Sets.Open(run.Experiment(), run.Dir()))
 }
+
+func (w *work) dataset(of trained) *dataset.Set { return w.setOf(of.run.Run) }
 
 // evaluation is an evaluation of a model, with the estimates of each row and a description of the data.
 type evaluation struct {
