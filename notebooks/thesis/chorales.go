@@ -44,12 +44,7 @@ func on(set string) []training {
 }
 
 func belief(change func(*sequences.BeliefSettings)) func(bool) runs.Experiment {
-	return func(bool) runs.Experiment {
-		e := sequences.Beliefs.Empty()
-		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.5, runs.CosineDecay
-		change(&e.Settings)
-		return e
-	}
+	return fits(sequences.Beliefs, nil, func(s *sequences.BeliefSettings) { s.LearningRate, s.Decay.Schedule = 0.5, runs.CosineDecay }, change)
 }
 
 // lateral returns a network with lateral weights, with settings chosen on validation sequences.
@@ -61,12 +56,7 @@ func lateral(change func(*sequences.BeliefSettings)) func(bool) runs.Experiment 
 }
 
 func recurrent(change func(*sequences.RNNRBMSettings)) func(bool) runs.Experiment {
-	return func(bool) runs.Experiment {
-		e := sequences.RNNRBMs.Empty()
-		e.Settings.LearningRate, e.Settings.Decay.Schedule = 0.01, runs.CosineDecay
-		change(&e.Settings)
-		return e
-	}
+	return fits(sequences.RNNRBMs, nil, func(s *sequences.RNNRBMSettings) { s.LearningRate, s.Decay.Schedule = 0.01, runs.CosineDecay }, change)
 }
 
 // sung holds log p per step of test sequences under the best epoch of each seed of a training run.

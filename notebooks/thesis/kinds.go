@@ -111,35 +111,37 @@ func (w *work) drawn(name, caption string, p training, kind string, s runs.Sampl
 	w.Draw(name, caption, plotting.Samples(must(drawings[i].Draw(w.ctx, s))[0]))
 }
 
+// fits returns a function that makes the usual experiment of a family with changed settings. shrink changes them
+// further for smoke training.
+func fits[S, M any](f *runs.Family[S, M], shrink func(*S), changes ...func(*S)) func(small bool) runs.Experiment {
+	return func(small bool) runs.Experiment {
+		e := f.Empty()
+		for _, change := range changes {
+			change(&e.Settings)
+		}
+		if small && shrink != nil {
+			shrink(&e.Settings)
+		}
+		return e
+	}
+}
+
 var patches = []training{
-	patch("factor-analysis", "factor analysis, 40 factors", 1, func(small bool) runs.Experiment {
-		e := factors.FactorAnalysis.Empty()
-		if e.Settings.Factors, e.Settings.EMSteps = 40, 2000; small {
-			e.Settings.Factors, e.Settings.EMSteps = 2, 50
-		}
-		return e
-	}),
+	patch("factor-analysis", "factor analysis, 40 factors", 1, fits(factors.FactorAnalysis,
+		func(s *factors.FactorAnalysisSettings) { s.Factors, s.EMSteps = 2, 50 }, func(s *factors.FactorAnalysisSettings) { s.Factors, s.EMSteps = 40, 2000 })),
 	patch("gaussian-rbm", "Gaussian RBM, 64 hidden units", 10, covariance(energies.MeanCovarianceRBM, 0)),
-	patch("spike-and-slab-rbm", "spike-and-slab RBM, 64 hidden units", 10, func(small bool) runs.Experiment {
-		e := energies.SpikeAndSlabRBM.Empty()
-		if small {
-			e.Settings.Machine.Hidden, e.Settings.Training.Chains = 2, 10
-		}
-		return e
-	}),
+	patch("spike-and-slab-rbm", "spike-and-slab RBM, 64 hidden units", 10, fits(energies.SpikeAndSlabRBM,
+		func(s *energies.Settings[energies.SpikeAndSlab]) { s.Machine.Hidden, s.Training.Chains = 2, 10 })),
 	patch("mean-covariance-rbm", "mean-covariance RBM, 64 hidden units, 128 factors", 10, covariance(energies.MeanCovarianceRBM, 128)),
 	patch("student-t", "mean product of Student-t, 64 hidden units, 128 factors", 10, covariance(energies.StudentT, 128)),
 }
 
 func covariance(f *runs.Family[energies.Settings[energies.MeanCovariance], *energies.Model], factors int) func(small bool) runs.Experiment {
-	return func(small bool) runs.Experiment {
-		e := f.Empty()
-		e.Settings.Machine = energies.MeanCovariance{Hidden: 64, Factors: factors}
-		if small {
-			e.Settings.Machine, e.Settings.Training.Chains = energies.MeanCovariance{Hidden: 2, Factors: min(2, factors)}, 10
-		}
-		return e
-	}
+	return fits(f, func(s *energies.Settings[energies.MeanCovariance]) {
+		s.Machine, s.Training.Chains = energies.MeanCovariance{Hidden: 2, Factors: min(2, factors)}, 10
+	}, func(s *energies.Settings[energies.MeanCovariance]) {
+		s.Machine = energies.MeanCovariance{Hidden: 64, Factors: factors}
+	})
 }
 
 func patch(name, label string, epochs int, model func(small bool) runs.Experiment) training {
@@ -168,13 +170,8 @@ var halves = []training{half("logistic-regression", "logistic regression", 0), h
 func half(name, label string, hidden int) training {
 	return training{
 		name: "halves-" + name, label: label, laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
-		model: func(small bool) runs.Experiment {
-			e := energies.ConditionalRBM.Empty()
-			if e.Settings.Machine.Hidden = hidden; small {
-				e.Settings.Machine.Hidden = min(3, hidden)
-			}
-			return e
-		},
+		model: fits(energies.ConditionalRBM, func(s *energies.Settings[energies.Conditional]) { s.Machine.Hidden = min(3, hidden) },
+			func(s *energies.Settings[energies.Conditional]) { s.Machine.Hidden = hidden }),
 		data:  dataset.Spec{Name: "minimnist", Subset: 20_000, Validation: new(1000)},
 		smoke: dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(20)},
 	}
@@ -192,13 +189,7 @@ func makeHalves(w *work) {
 
 var strokes = training{
 	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
-	model: func(small bool) runs.Experiment {
-		e := energies.ConvolutionalRBM.Empty()
-		if small {
-			e.Settings.Machine.Filters, e.Settings.Machine.Window = 2, 11
-		}
-		return e
-	},
+	model: fits(energies.ConvolutionalRBM, func(s *energies.Settings[energies.Convolution]) { s.Machine.Filters, s.Machine.Window = 2, 11 }),
 	data:  dataset.Spec{Name: "minimnist", Subset: 10_000, Validation: new(500)},
 	smoke: dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(20)},
 }
@@ -218,13 +209,8 @@ func makeStrokes(w *work) {
 var parts = training{
 	name: "parts-convolutional-rbm", label: "two convolutional RBMs, 24 filters of 5×5 in blocks of 2×2, below 40 of 3×3 blocks",
 	laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
-	model: func(small bool) runs.Experiment {
-		e := energies.ConvolutionalRBM.Empty()
-		if e.Settings.Machine.Above, e.Settings.Machine.AboveWindow = 40, 3; small {
-			e.Settings.Machine.Filters, e.Settings.Machine.Above = 2, 2
-		}
-		return e
-	},
+	model: fits(energies.ConvolutionalRBM, func(s *energies.Settings[energies.Convolution]) { s.Machine.Filters, s.Machine.Above = 2, 2 },
+		func(s *energies.Settings[energies.Convolution]) { s.Machine.Above, s.Machine.AboveWindow = 40, 3 }),
 	data: strokes.data, smoke: strokes.smoke,
 }
 
@@ -241,13 +227,7 @@ func makeParts(w *work) {
 
 var shifts = training{
 	name: "shifts-gated-rbm", label: "gated RBM, 200 hidden units, 200 factors", laptop: 80, full: 80, seeds: 1, arithmetic: "float64",
-	model: func(small bool) runs.Experiment {
-		e := energies.GatedRBM.Empty()
-		if small {
-			e.Settings.Machine.Hidden, e.Settings.Machine.Factors = 3, 4
-		}
-		return e
-	},
+	model: fits(energies.GatedRBM, func(s *energies.Settings[energies.Gated]) { s.Machine.Hidden, s.Machine.Factors = 3, 4 }),
 	data:  dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray},
 	smoke: dataset.Spec{Name: "shifteddots", Binarization: dataset.Gray, Subset: 700, Validation: new(10)},
 }

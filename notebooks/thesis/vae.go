@@ -13,15 +13,9 @@ import (
 // vae is the training run of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
 var vae = training{
 	name: "vae", label: "VAE", laptop: 10, full: 2000, seeds: 1, arithmetic: "float32", data: binarizedMNIST, smoke: dataset.Spec{Name: "glyphs", Subset: 128},
-	model: func(small bool) runs.Experiment {
-		e := autoencoder.Family.Empty()
-		e.Settings.Hidden, e.Settings.Code, e.Settings.Activation = []int{500, 500}, 100, autoencoder.ReLU
-		e.Settings.LearningRate, e.Settings.Decay = 0.003, runs.Decay{}
-		if small {
-			e.Settings.Hidden, e.Settings.Code, e.Settings.BatchSize = []int{6, 6}, 3, 32
-		}
-		return e
-	},
+	model: fits(autoencoder.Family, func(s *autoencoder.Settings) { s.Hidden, s.Code, s.BatchSize = []int{6, 6}, 3, 32 }, func(s *autoencoder.Settings) {
+		s.Hidden, s.Code, s.Activation, s.LearningRate, s.Decay = []int{500, 500}, 100, autoencoder.ReLU, 0.003, runs.Decay{}
+	}),
 }
 
 func makeVAE(w *work) {
