@@ -119,14 +119,13 @@ func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
 func makeFig35(w *work) {
 	bihm, _ := w.bihm()
 	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.few(1_000_000, 100_000, 200), inner, 1) })
-	var j judgement
+	j := w.claim("The estimates meet.")
 	for i, z := range all {
 		for _, other := range all[:i] {
 			apart := reproduce.Measured(z.Value-other.Value, math.Hypot(z.SE, other.SE), "", "K_inner %d less %d:", z.Inner, other.Inner)
 			j.add(apart.Within(0).Errors(-3))
 		}
 	}
-	w.judge("The estimates meet.", j)
 	w.Draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
 }
 
@@ -145,13 +144,12 @@ func makeFig36(w *work) {
 		}
 		return sd(values)
 	})
-	var j judgement
+	j := w.claim("K_inner 1 converges fastest for the total of samples.")
 	for i, inner := range innerSamples[1:] {
 		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
 		j.above(fmt.Sprintf("sd of K_inner %d over sd of 1", inner), gain{spreads[i+1] - spreads[0], se, repeats})
 	}
 	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
-	w.judge("K_inner 1 converges fastest for the total of samples.", j)
 	w.Draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
 }
 
@@ -182,13 +180,12 @@ func makeText362(w *work) {
 	all := each(withoutLayers(), func(p plan) evaluation {
 		return w.normalized(w.trained(p.name, p.name)[0], "validation", w.testSamples())
 	})
-	var j judgement
+	j := w.claim("Leaving out any layer is worse.")
 	for i, without := range all[1:] {
 		g := starDifference(without, all[0])
 		j.add(g.of("without layer %d over all twelve", i+1).Under(0).Errors(-2))
 	}
 	j.say("log p* of validation rows after %d epochs", withoutLayers()[0].epochs(w.Scale))
-	w.judge("Leaving out any layer is worse.", j)
 }
 
 // withoutLayers returns short training runs with all twelve layers, and without each of the lower six.
@@ -215,10 +212,9 @@ func makeFig37(w *work) {
 	if star, normalized := last["log_p_star"]; measured && normalized {
 		gap = logP - star
 	}
-	var j judgement
-	j.add(exact(gap, "nats", "log p − log p* after %d epochs", len(epochs)).Within(0.5))
-	j.say("log Z² %.3f", last["log_z2"])
-	w.judge("At the end, log p* is less than half a nat below log p.", j)
+	w.claim("At the end, log p* is less than half a nat below log p.").
+		add(exact(gap, "nats", "log p − log p* after %d epochs", len(epochs)).Within(0.5)).
+		say("log Z² %.3f", last["log_z2"])
 	w.Draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history).Title("BiHM, test rows"))
 	w.Draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history).Title("BiHM"))
 }
@@ -236,12 +232,11 @@ func makeFig38(w *work) {
 		least = min(least, x-y)
 		p, star = append(p, x), append(star, y)
 	}
-	var j judgement
+	j := w.claim("Both rise together, log p̃* below.")
 	j.add(exact(least, "nats", "log p − log p̃* at the closest of %d epochs", len(p)).Over(0), exact(stat.Correlation(p, star, nil), "", "correlation").Over(0.9))
 	if len(p) < 10 {
 		j.undecided("too few epochs are measured for a correlation")
 	}
-	w.judge("Both rise together, log p̃* below.", j)
 	w.Draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
 		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history).Title("BiHM, validation rows"))
 }
@@ -263,8 +258,8 @@ func compareConvergence(c *comparison) {
 		return of
 	}
 	by := func(t trained, samples int) []float64 { return c.estimate(t, "test", rows, samples).Each }
-	c.isAbove("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.",
-		fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
+	c.claim("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.").
+		above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
 	rises := func(t trained) []float64 {
 		less, more := by(t, few), by(t, many)
 		for row := range more {
@@ -272,7 +267,8 @@ func compareConvergence(c *comparison) {
 		}
 		return more
 	}
-	c.isAbove("At small K, RWS underestimates more than the BiHM does.", fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
+	c.claim("At small K, RWS underestimates more than the BiHM does.").
+		above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
 	c.Draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
 		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
 }
@@ -285,9 +281,8 @@ func compareESS(c *comparison) {
 	c.found("RWS, ESS of q for p", "ESS, %", rws, scaled(100, essOfP))
 	c.found("BiHM, ESS of q for p*", "ESS, %", bihm, scaled(100, essOfPStar))
 	c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
-	var j judgement
-	j.add(exact(bihm[0].ESSStar/rws[0].ESS, "", "ESS of the BiHM over ESS of RWS").Over(10))
-	c.judge("ESS of the BiHM is far above that of RWS.", j)
+	c.claim("ESS of the BiHM is far above that of RWS.").
+		add(exact(bihm[0].ESSStar/rws[0].ESS, "", "ESS of the BiHM over ESS of RWS").Over(10))
 }
 
 func makeFig311(w *work) {
@@ -295,12 +290,11 @@ func makeFig311(w *work) {
 	weights := w.oneWeightEach(bihm, set.Test())
 	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
 	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
-	var j judgement
+	j := w.claim("Both proposals are about equally good.")
 	ratio := math.Max(q, p) / math.Min(q, p)
 	se := ratio * math.Hypot(relativeErrorOfSD(weights.LogWeightsStar), relativeErrorOfSD(dreams.LogWeights))
 	j.add(reproduce.Measured(ratio, se, "", "larger over smaller sd of ln ω").Under(1.5))
 	j.say("q(h|x) %.3f, p(x,h) %.3f", q, p)
-	w.judge("Both proposals are about equally good.", j)
 	w.Draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
@@ -344,11 +338,10 @@ func makeFig32(w *work) {
 	rows := rowPixels(set.Train())
 	p, pSE := pixels(many)
 	star, starSE := pixels(stars)
-	var j judgement
+	j := w.claim("Digits are crisp; samples of p* lack p's bias towards 1.")
 	j.add(reproduce.Measured(p-rows, pSE, "", "mean of the pixels of p less the mean of the training rows").Over(0).Errors(3),
 		exact(math.Abs(star-rows)-math.Abs(p-rows), "", "the same distance of p* less the distance of p").Under(0))
 	j.say("p %.4f, p* %.4f ± %.4f, training rows %.4f", p, star, starSE, rows)
-	w.judge("Digits are crisp; samples of p* lack p's bias towards 1.", j)
 }
 
 // samplesOfPStar draws n samples of p* by Gibbs chains. It saves them twenty at a time, so that an
@@ -370,9 +363,8 @@ func makeFig31(w *work) {
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
 	filled := must(bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
 		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress))
-	var j judgement
-	restored(&j, filled, mask, set.Train())
-	w.lookAt("(shown) Completions are plausible, and differ between chains.", j)
+	j := w.look("(shown) Completions are plausible, and differ between chains.")
+	restored(j, filled, mask, set.Train())
 	w.Draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
@@ -439,10 +431,9 @@ type askDistances func(j *judgement, distances [][]float64, apart float64)
 func makeDescent(from, to int, says string, ask askDistances) func(*work) {
 	return func(w *work) {
 		distances, apart, sheets := w.descents()
-		var j judgement
+		j := w.claim(says)
 		j.say("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", each(distances, mean)), apart)
-		ask(&j, distances, apart)
-		w.judge(says, j)
+		ask(j, distances, apart)
 		ten := func(heading string, s dataset.Sheet) plotting.Column {
 			s.Values = s.Values[:min(10, len(s.Values))]
 			return plotting.Column{Heading: heading, Sheet: s}

@@ -69,12 +69,11 @@ func (w *work) makeColumned(c uciSet, grouped []plan, bits plan) {
 	w.found(c.name+", −log p", "−log p", tested, scaled(-1, logP))
 	w.Beside(c.name+", independent bits, −log p", "−log p", value(ofBits, scaled(-1, logP)))
 
-	var published judgement
+	published := w.claim("At or below the better published value.")
 	mean := spread(logPs(tested))
 	se := max(mean.SD/math.Sqrt(float64(len(tested))), float64(tested[0].LogPSE))
 	above := -mean.Mean - c.published
 	published.add(gain{above, se, len(tested)}.of("%s, −log p less the published value", grouped[at].name).Under(0).Errors(-2))
-	passed.note(&published)
-	w.judge("At or below the better published value.", published)
-	w.isAbove("Groups are ahead of independent bits.", "log p of groups over independent bits", difference(tested, ofBits))
+	passed.note(published)
+	w.claim("Groups are ahead of independent bits.").above("log p of groups over independent bits", difference(tested, ofBits))
 }

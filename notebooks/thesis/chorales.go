@@ -21,17 +21,23 @@ var (
 	choralesRTRBM    = music("RTRBM", 20, 20, recurrent(func(s *sequences.RNNRBMSettings) { s.Tied = true }))
 
 	choralesLateralLogistic = music("lateral logistic regression", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Hidden = 0 }))
-	choralesLateralAdam     = music("lateral TSBN, Adam", 15, 60, lateral(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate, s.L2 = false, 0.005, 0.5 }))
-	choralesLateral         = music("lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {}))
+	choralesLateralAdam     = music("lateral TSBN, Adam", 15, 60, lateral(func(s *sequences.BeliefSettings) {
+		s.Natural, s.LearningRate, s.L2 = false, 0.005, 0.5
+	}))
+	choralesLateral = music("lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {}))
 
-	chorales = []training{choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM, choralesRBM}
+	chorales = []training{
+		choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM,
+		choralesRBM,
+	}
 )
 
 // music returns a training run on the JSB chorales. Smoke training uses a grammar instead.
 func music(label string, laptop, full int, model func(bool) runs.Experiment) training {
 	return training{
 		name: "chorales-" + slug(label), label: label, laptop: laptop, full: full, seeds: 3, once: true, falls: true,
-		arithmetic: hm.FloatingPoint.String(), data: dataset.Spec{Name: "jsb"}, smoke: dataset.Spec{Name: "voices", Subset: 20}, model: model,
+		arithmetic: hm.FloatingPoint.String(), model: model,
+		data: dataset.Spec{Name: "jsb"}, smoke: dataset.Spec{Name: "voices", Subset: 20},
 	}
 }
 
@@ -44,7 +50,10 @@ func on(set string) []training {
 }
 
 func belief(change func(*sequences.BeliefSettings)) func(bool) runs.Experiment {
-	return fits(sequences.Beliefs, nil, func(s *sequences.BeliefSettings) { s.LearningRate, s.Decay.Schedule = 0.5, runs.CosineDecay }, change)
+	return fits(sequences.Beliefs, nil, func(s *sequences.BeliefSettings) {
+		s.LearningRate, s.Decay.Schedule = 0.5, runs.CosineDecay
+		change(s)
+	})
 }
 
 // lateral returns a network with lateral weights, with settings chosen on validation sequences.
@@ -56,7 +65,10 @@ func lateral(change func(*sequences.BeliefSettings)) func(bool) runs.Experiment 
 }
 
 func recurrent(change func(*sequences.RNNRBMSettings)) func(bool) runs.Experiment {
-	return fits(sequences.RNNRBMs, nil, func(s *sequences.RNNRBMSettings) { s.LearningRate, s.Decay.Schedule = 0.01, runs.CosineDecay }, change)
+	return fits(sequences.RNNRBMs, nil, func(s *sequences.RNNRBMSettings) {
+		s.LearningRate, s.Decay.Schedule = 0.01, runs.CosineDecay
+		change(s)
+	})
 }
 
 // sung holds log p per step of test sequences under the best epoch of each seed of a training run.
@@ -155,16 +167,17 @@ func makeMusic(set string) maker {
 	return by(func(w *work) {
 		all := w.sungBy(on(set))
 		lateral := all[choralesLateral.label]
-		w.isAbove("With lateral weights, a temporal belief network is ahead of a logistic regression.",
-			"lateral TSBN − lateral logistic regression", lateral.above(all[choralesLateralLogistic.label]))
-		w.isAbove("Lateral weights put a natural temporal belief network ahead of one without them.", "lateral TSBN − TSBN", lateral.above(all[choralesNatural.label]))
+		w.claim("With lateral weights, a temporal belief network is ahead of a logistic regression.").
+			above("lateral TSBN − lateral logistic regression", lateral.above(all[choralesLateralLogistic.label]))
+		w.claim("Lateral weights put a natural temporal belief network ahead of one without them.").
+			above("lateral TSBN − TSBN", lateral.above(all[choralesNatural.label]))
 	}, on(set)...)
 }
 
 func makeChorales(w *work) {
 	all := w.sungBy(chorales)
 	claim := func(says string, a, b training) {
-		w.isAbove(says, a.label+" − "+b.label, all[a.label].above(all[b.label]))
+		w.claim(says).above(a.label+" − "+b.label, all[a.label].above(all[b.label]))
 	}
 	claim("The natural gradient of a temporal belief network is ahead of Adam at its one rate.", choralesNatural, choralesAdam)
 	claim("With lateral weights, the natural gradient is ahead of Adam at its one rate, too.", choralesLateral, choralesLateralAdam)

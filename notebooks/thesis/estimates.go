@@ -13,7 +13,10 @@ import (
 )
 
 // enumerable lists training runs of machines whose log Z can be summed at each checkpoint.
-var enumerable = []training{enumerated("rbm-20-ptt", boltzmann.PTT().LearningRate(0.1)), enumerated("rbm-20-pcd", boltzmann.PCD().LearningRate(0.5))}
+var enumerable = []training{
+	enumerated("rbm-20-ptt", boltzmann.PTT().LearningRate(0.1)),
+	enumerated("rbm-20-pcd", boltzmann.PCD().LearningRate(0.5)),
+}
 
 func enumerated(name string, method boltzmann.Method) training {
 	p := machine(name, dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}, method, 100, 100, 1, 20)
@@ -65,7 +68,10 @@ func (w *work) enumerate(run *boltzmann.Run, epoch int) estimates {
 }
 
 func makeEstimates(w *work) {
-	var right, told, below, held judgement
+	right := w.claim("AIS of 1,000 steps is right for two machines of 20 hidden units.")
+	told := w.claim("A low effective sample size tells where AIS is optimistic.")
+	below := w.claim("RAISE is not above log p by more than twice its standard error.")
+	held := w.claim("Log Z by Bennett's ratio is within three standard errors of the exact one, for one machine.")
 	for _, p := range enumerable {
 		run := w.machines(p)[0]
 		name := run.Experiment().Method.Algorithm.String()
@@ -108,8 +114,4 @@ func makeEstimates(w *work) {
 	if len(told.on) == 0 {
 		told.undecided("no estimate is above the exact log p by more than half a nat")
 	}
-	w.judge("AIS of 1,000 steps is right for two machines of 20 hidden units.", right)
-	w.judge("A low effective sample size tells where AIS is optimistic.", told)
-	w.judge("RAISE is not above log p by more than twice its standard error.", below)
-	w.judge("Log Z by Bennett's ratio is within three standard errors of the exact one, for one machine.", held)
 }

@@ -197,10 +197,9 @@ func compareDreams(c *comparison) {
 		variation = append(variation, totalVariation(sheet))
 		c.Draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
 	}
-	var j judgement
+	j := c.look("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.")
 	j.add(exact(variation[1]-variation[0], "", "mean difference of neighbouring pixels of dreams, Gaussian units less Bernoulli units").Under(0))
-	soFar()(c, &j)
-	c.lookAt("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.", j)
+	soFar()(c, j)
 }
 
 func totalVariation(s dataset.Sheet) float64 {
@@ -280,7 +279,7 @@ func makeFig39(w *work) {
 	set := w.dataset(of)
 	mask := must(dataset.ParseMask("left", set.Shape(), 1))
 	filled := must(of.model.Inpaint(w.ctx, of.model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
-	w.Judge("(shown) Faces are recognisable.", nil, "the figures are there to be looked at")
+	w.claim("(shown) Faces are recognisable.").say("the figures are there to be looked at")
 	w.Draw("inpainting", "Left halves of test rows drawn anew from p*, "+trainedFor(of), plotting.Inpainting(filled))
 }
 

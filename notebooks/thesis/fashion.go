@@ -150,10 +150,10 @@ func makeFashionCurves(w *work) {
 	all = each(all, onTest)
 	nrws, rws = all[0], onTest(rws)
 	what := "NRWS over " + rws[0].history.Name + ","
-	var j judgement
+	j := w.claim("RWS at its best rate does not catch up with NRWS by epochs or by time.")
 	j.ahead(what, "tenths of the epochs from the second on", w.byEpochs(nrws, rws, rws.tenths()[1:]))
-	w.aheadBySeconds(&j, what, nrws, rws, 2)
-	passed.note(&j)
+	w.aheadBySeconds(j, what, nrws, rws, 2)
+	passed.note(j)
 	if atEnd(at, fashionRates) {
 		const edge = "the best rate of RWS lies at an end of those tried"
 		if reproduce.VerdictOn(j.on) == reproduce.Fails { // a better rate would not help
@@ -162,15 +162,13 @@ func makeFashionCurves(w *work) {
 			j.undecided(edge)
 		}
 	}
-	w.judge("RWS at its best rate does not catch up with NRWS by epochs or by time.", j)
 	w.curves("FashionMNIST, C", all...)
 }
 
 func drawFashionDreams(c *comparison) {
 	of := c.of("NRWS")[0]
-	var j judgement
-	c.likeTheRows(&j, "", of)
-	c.lookAt("(shown) Samples are recognisable clothes and faces.", j)
+	j := c.look("(shown) Samples are recognisable clothes and faces.")
+	c.likeTheRows(j, "", of)
 	many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
 	many.Values = many.Values[:c.few(100, 100, 10)]
 	c.Draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
@@ -236,10 +234,9 @@ func (c *comparison) bestOptimised(method string) curve {
 func (w *work) aheadBothWays(says, title string, nrws, rws curve) {
 	w.timed(rws, nrws)
 	what := nrws[0].history.Name + " over " + rws[0].history.Name + ","
-	var j judgement
-	w.aheadByEpochs(&j, what, nrws, rws)
-	w.aheadBySeconds(&j, what, nrws, rws, 1)
-	w.judge(says, j)
+	j := w.claim(says)
+	w.aheadByEpochs(j, what, nrws, rws)
+	w.aheadBySeconds(j, what, nrws, rws, 1)
 	w.curves(title, rws, nrws)
 }
 

@@ -160,10 +160,10 @@ func (f fisher) besideBlocks() *plotting.Figure {
 	return plotting.SideBySide(f.picture("measured", order, f.brightness()), f.picture("blocks", order, f.block))
 }
 
-// estimated estimates the Fisher matrix of a network from samples, and judges whether the entries outside its
-// blocks are 0.
-func (w *work) estimated(n network) (f fisher, j judgement) {
-	f = newFisher(n.of)
+// estimated estimates the Fisher matrix of a network from samples, and judges by a claim whether the entries outside
+// its blocks are 0.
+func (w *work) estimated(says string, n network) (fisher, *judgement) {
+	f, j := newFisher(n.of), w.claim(says)
 	random, samples := rand.New(rand.NewPCG(1, 2)), w.few(1_000_000, 1_000_000, 2000)
 	for range samples {
 		f.add(n.score(n.draw(random)), 1/float64(samples))
@@ -190,10 +190,8 @@ func makeFig41(w *work) {
 		})), probability)
 	}
 	outside, within := f.outside(f.size)
-	var j judgement
-	j.add(exact(outside, "", "largest entry outside the blocks").Under(1e-12))
-	j.say("all 2,048 states of a network with drawn parameters (thesis/fisher.go); within the blocks it is %.3f", within)
-	w.judge("The matrix is block-diagonal by unit.", j)
+	w.claim("The matrix is block-diagonal by unit.").add(exact(outside, "", "largest entry outside the blocks").Under(1e-12)).
+		say("all 2,048 states of a network with drawn parameters (thesis/fisher.go); within the blocks it is %.3f", within)
 	w.Draw("enumerated", "Fisher matrix of a network of 2, 3 and 6 binary units, from the top, summed over all states, and its blocks, one a unit; on the left brightness is logarithmic, over three decades",
 		f.besideBlocks())
 }
@@ -204,15 +202,14 @@ func gaussianNetwork() network {
 }
 
 func makeFig71(w *work) {
-	f, j := w.estimated(gaussianNetwork())
-	w.judge("The matrix is block-diagonal by unit.", j)
+	f, _ := w.estimated("The matrix is block-diagonal by unit.", gaussianNetwork())
 	w.Draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
 		f.besideBlocks())
 }
 
 func makeFig72(w *work) {
 	n := gaussianNetwork()
-	f, j := w.estimated(n)
+	f, j := w.estimated("Layer-wide blocks of others contain the fine ones.", n)
 	of := func(a int) block { return n.blocks[f.of[a]] }
 	fine, wide := 0, 0
 	for _, both := range eachPair(f.asTheyAre(), f.asTheyAre(), func(a, b int) [2]int { return [2]int{a, b} }) {
@@ -222,7 +219,6 @@ func makeFig72(w *work) {
 		}
 	}
 	j.say("%d of the %d entries of the layer-wide blocks are in fine ones", fine, wide)
-	w.judge("Layer-wide blocks of others contain the fine ones.", j)
 	byLayer := f.asTheyAre()
 	slices.SortStableFunc(byLayer, func(a, b int) int {
 		return cmp.Or(-cmp.Compare(of(a).layer, of(b).layer), cmp.Compare(of(a).output, of(b).output))
@@ -242,8 +238,7 @@ func makeFig77(w *work) {
 		return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
 	}
 	three := hm.New(dataset.Shape{Height: 4, Width: 4}).Convolve(halving(3)).Coding(hm.ZeroOne)
-	f, j := w.estimated(networkOf(three, 0.5, false))
-	w.judge("One block a channel.", j)
+	f, _ := w.estimated("One block a channel.", networkOf(three, 0.5, false))
 	w.Draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
 		f.besideBlocks())
 	twice := hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))

@@ -73,23 +73,21 @@ func (w *work) drawOptimum(title string, o optimum) {
 func makeFigC2(w *work) {
 	o := w.optimum("minimnist-grid")
 	const rounding = 1e-9
-	var j judgement
+	j := w.claim("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.")
 	j.add(fact(slices.IsSorted(o.rates), "best η does not fall as α rises"), exact(o.α, "", "best at α").Over(0.005-rounding).Under(0.1+rounding),
 		exact(o.η, "", "and η").Over(0.005-rounding).Under(0.02+rounding))
 	j.say("best η of each α, from %g to %g: %s; %d trainings diverged", gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
-	w.judge("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.", j)
 	w.drawOptimum("NRWS on miniMNIST", o)
 }
 
 func makeFigC3(w *work) {
 	o, mini := w.optimum("mnist-grid"), w.optimum("minimnist-grid")
-	var j judgement
+	j := w.claim("The larger the image, the larger the α that is needed.")
 	j.add(exact(o.α-mini.α, "", "best α less that on miniMNIST").Over(0))
 	j.say("best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, len(o.passed), len(mini.passed))
 	if o.α == mini.α {
 		j.undecided("the best α is the same")
 	}
-	w.judge("The larger the image, the larger the α that is needed.", j)
 	w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
 }
 
@@ -151,9 +149,8 @@ func findRefreshTimes(c *comparison) {
 		c.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, ratio, se, c.of(label))
 	}
 	ratio, se := c.secondsRatio("K = 1000", "K = 100", c.labels...)
-	var j judgement
-	j.add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
-	c.judge("The time saved is a reason to prefer large K.", j)
+	c.claim("The time saved is a reason to prefer large K.").
+		add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
 }
 
 // threeByThree returns the training runs of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1,
@@ -209,7 +206,7 @@ func compareDivergences(c *comparison) {
 		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", of.number, mean(d.first), mean(d.last), d.noise))
 	}
 	ws, scaled, small := found["WS, η 0.02"], found["WS, η 0.04"], found["NWS, α 0.0001"]
-	var j judgement
+	j := c.claim("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.")
 	ratio := mean(found["NWS, α 1"].last) / mean(scaled.last)
 	j.add(exact(ratio, "", "α 1 over WS at the rate that α scales: ×").Over(1 / 1.5).Under(1.5))
 	for _, name := range c.labels {
@@ -224,5 +221,4 @@ func compareDivergences(c *comparison) {
 	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
 	c.Beyond("On 3by3 the KL of WS is lower by %v at the rate to which α 1 scales the rate of NWS, and the KL of NWS with α 0.1 is lower than the KL of WS by %v",
 		below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
-	c.judge("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.", j)
 }

@@ -27,9 +27,8 @@ func makeFig610(w *work) {
 	set := w.open(fashionDrawn)
 	train := set.Train()
 	share := float64(bytes.Count(train.Values, []byte{0})) / float64(len(train.Values))
-	var j judgement
-	j.add(exact(share, "", "share of the pixels of %s training rows that are 0:", thousands(train.Rows)).Over(1.0 / 3))
-	w.judge("(shown) Many backgrounds are black.", j)
+	w.claim("(shown) Many backgrounds are black.").
+		add(exact(share, "", "share of the pixels of %s training rows that are 0:", thousands(train.Rows)).Over(1.0 / 3))
 	w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
 }
 
@@ -39,5 +38,5 @@ func makeFigA1(w *work) {
 	w.drawRows("minimnist", "Training rows of miniMNIST, grey levels (C)", w.open(miniMNISTDrawn))
 	w.drawRows("fashion", "Training rows of FashionMNIST, grey levels (C)", w.open(fashionDrawn))
 	w.drawRows("faces", "Training rows of the Olivetti faces in 24×24 pixels, which stand in for TFD", w.open(smallFaces))
-	w.Judge("(shown)", nil, "the figures are there to be looked at")
+	w.claim("(shown)").say("the figures are there to be looked at")
 }

@@ -114,22 +114,61 @@ func ofGains(gains []gain) []reproduce.Quantity {
 	return each(gains, func(g gain) reproduce.Quantity { return g.of("").Over(0) })
 }
 
-// judgement collects the evidence for a verdict. Every quantity that is added must keep its limits.
+// judgement collects the evidence for a verdict on a claim. Every quantity that is added must keep its limits.
 type judgement struct {
+	says     string
 	on       []reproduce.Quantity
 	evidence []string
+	shown    bool // whether it gives no verdict, because the setting or the data differ from the published ones
+	looked   bool // whether the claim is about pictures: it may fail, but whether it holds is left to the reader
 }
 
-func (j *judgement) add(all ...reproduce.Quantity) {
+// claim begins the judgement of a claim, which is recorded when the result has been made. shown begins one that gives
+// no verdict, and look one about pictures.
+func (w *work) claim(says string) *judgement {
+	j := &judgement{says: says}
+	w.judgements = append(w.judgements, j)
+	return j
+}
+
+func (w *work) shown(says string) *judgement {
+	j := w.claim(says)
+	j.shown = true
+	return j
+}
+
+func (w *work) look(says string) *judgement {
+	j := w.claim(says)
+	j.looked = true
+	return j
+}
+
+// record records the verdicts on all claims.
+func (w *work) record() {
+	for _, j := range w.judgements {
+		if j.looked && reproduce.VerdictOn(j.on) != reproduce.Fails {
+			j.on = nil
+		}
+		record := w.Judge
+		if j.shown {
+			record = w.Show
+		}
+		record(j.says, j.on, strings.Join(j.evidence, "; "))
+	}
+}
+
+func (j *judgement) add(all ...reproduce.Quantity) *judgement {
 	for _, q := range all {
 		j.on = append(j.on, q)
 		j.say("%v", q)
 	}
+	return j
 }
 
 // say adds evidence that decides nothing by itself.
-func (j *judgement) say(evidence string, values ...any) {
+func (j *judgement) say(evidence string, values ...any) *judgement {
 	j.evidence = append(j.evidence, fmt.Sprintf(evidence, values...))
+	return j
 }
 
 // undecided leaves the verdict open, for a reason.
@@ -143,7 +182,7 @@ func (j *judgement) bestAtEnd(method string) {
 }
 
 // above judges whether one thing is above another.
-func (j *judgement) above(what string, g gain) { j.add(g.of("%s", what).Over(0)) }
+func (j *judgement) above(what string, g gain) *judgement { return j.add(g.of("%s", what).Over(0)) }
 
 // ahead judges whether one thing is above another at all compared places, by the place where this is least
 // certain.
@@ -200,28 +239,3 @@ func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, sc
 
 // atEnd reports whether the best of candidates is the first or the last of them.
 func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }
-
-func (j judgement) text() string { return strings.Join(j.evidence, "; ") }
-
-// judge records the verdict on a claim.
-func (w *work) judge(says string, j judgement) { w.Judge(says, j.on, j.text()) }
-
-// isAbove records the verdict on a claim that one thing is above another.
-func (w *work) isAbove(says, what string, g gain) {
-	var j judgement
-	j.above(what, g)
-	w.judge(says, j)
-}
-
-// show records what was found about a claim without a verdict, because the setting or the data differ from the
-// published ones.
-func (w *work) show(says string, j judgement) { w.Show(says, j.on, j.text()) }
-
-// lookAt records what was measured for a claim about pictures. If that fails, the claim fails; otherwise the
-// verdict is left to the reader.
-func (w *work) lookAt(says string, j judgement) {
-	if reproduce.VerdictOn(j.on) != reproduce.Fails {
-		j.on = nil
-	}
-	w.judge(says, j)
-}

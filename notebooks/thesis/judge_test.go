@@ -93,8 +93,9 @@ func TestSearchesPassOverDivergedTrainings(t *testing.T) {
 	best, at, passed, err := search(map[float64]float64{0.1: -3, 0.2: -2}, lost)
 	var j judgement
 	passed.note(&j)
-	if best != "0.2" || at != 1 || err != nil || !strings.Contains(j.text(), "rws, seed 1") {
-		t.Errorf("best at %s, number %d, %v; evidence %q", best, at, err, j.text())
+	evidence := strings.Join(j.evidence, "; ")
+	if best != "0.2" || at != 1 || err != nil || !strings.Contains(evidence, "rws, seed 1") {
+		t.Errorf("best at %s, number %d, %v; evidence %q", best, at, err, evidence)
 	}
 	if best, _, _, err := search(map[float64]float64{0.1: math.NaN(), 0.2: -2, 0.4: math.NaN()}, nil); best != "0.2" || err != nil {
 		t.Errorf("where some have no score, %s is best, %v", best, err)
@@ -115,9 +116,9 @@ func TestLookedAtClaims(t *testing.T) {
 			Trainings: func(reproduce.Scale) []reproduce.Training { return nil },
 		}
 		e.Make = func(ctx context.Context, of *reproduce.Work) error {
-			var j judgement
-			j.add(exact(x, "", "measured").Over(0))
-			(&work{Work: of, ctx: ctx}).lookAt("(shown) Digits.", j)
+			w := &work{Work: of, ctx: ctx}
+			w.look("(shown) Digits.").add(exact(x, "", "measured").Over(0))
+			w.record()
 			return nil
 		}
 		made, err := e.Produce(t.Context(), &reproduce.Work{Scale: reproduce.Full}, t.TempDir(), t.TempDir())

@@ -128,7 +128,8 @@ func fits[S, M any](f *runs.Family[S, M], shrink func(*S), changes ...func(*S)) 
 
 var patches = []training{
 	patch("factor-analysis", "factor analysis, 40 factors", 1, fits(factors.FactorAnalysis,
-		func(s *factors.FactorAnalysisSettings) { s.Factors, s.EMSteps = 2, 50 }, func(s *factors.FactorAnalysisSettings) { s.Factors, s.EMSteps = 40, 2000 })),
+		func(s *factors.FactorAnalysisSettings) { s.Factors, s.EMSteps = 2, 50 },
+		func(s *factors.FactorAnalysisSettings) { s.Factors, s.EMSteps = 40, 2000 })),
 	patch("gaussian-rbm", "Gaussian RBM, 64 hidden units", 10, covariance(energies.MeanCovarianceRBM, 0)),
 	patch("spike-and-slab-rbm", "spike-and-slab RBM, 64 hidden units", 10, fits(energies.SpikeAndSlabRBM,
 		func(s *energies.Settings[energies.SpikeAndSlab]) { s.Machine.Hidden, s.Training.Chains = 2, 10 })),
@@ -155,17 +156,21 @@ func patch(name, label string, epochs int, model func(small bool) runs.Experimen
 func makePatches(w *work) {
 	all := each(patches, func(p training) annealed { return w.measured(p, w.few(0, 0, 20), w.chains()) })
 	fa, gaussian, slab, covariance, product := all[0], all[1], all[2], all[3], all[4]
-	w.isAbove("A spike-and-slab RBM is above a Gaussian RBM of equal size.", "spike-and-slab RBM over Gaussian RBM", slab.over(gaussian))
-	w.isAbove("Hidden units for the covariance raise the density.", "mean-covariance RBM over Gaussian RBM", covariance.over(gaussian))
-	w.isAbove("Student-t factors are above binary ones.", "mean product of Student-t over mean-covariance RBM", product.over(covariance))
-	w.isAbove("A mean-covariance RBM is above factor analysis.", "mean-covariance RBM over factor analysis", covariance.over(fa))
+	w.claim("A spike-and-slab RBM is above a Gaussian RBM of equal size.").
+		above("spike-and-slab RBM over Gaussian RBM", slab.over(gaussian))
+	w.claim("Hidden units for the covariance raise the density.").above("mean-covariance RBM over Gaussian RBM", covariance.over(gaussian))
+	w.claim("Student-t factors are above binary ones.").
+		above("mean product of Student-t over mean-covariance RBM", product.over(covariance))
+	w.claim("A mean-covariance RBM is above factor analysis.").above("mean-covariance RBM over factor analysis", covariance.over(fa))
 	for _, p := range patches[2:] {
 		w.drawn(strings.TrimPrefix(p.name, "patches-"), p.label+": what hidden units or factors respond to, in whitened tiles",
 			p, "filters", runs.Sampling{N: w.few(64, 64, 2)})
 	}
 }
 
-var halves = []training{half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100)}
+var halves = []training{
+	half("logistic-regression", "logistic regression", 0), half("conditional-rbm", "conditional RBM, 100 hidden units", 100),
+}
 
 func half(name, label string, hidden int) training {
 	return training{
@@ -180,16 +185,18 @@ func half(name, label string, hidden int) training {
 func makeHalves(w *work) {
 	all := each(halves, func(p training) annealed { return w.measured(p, w.few(200, 200, 5), w.few(10, 10, 2)) })
 	g := all[1].over(all[0])
-	var j judgement
-	j.add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
-	w.judge("A conditional RBM predicts the left halves of digits better than logistic regression does.", j)
-	w.drawn("filled", "Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM",
-		halves[1], "means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})
+	w.claim("A conditional RBM predicts the left halves of digits better than logistic regression does.").
+		add(g.of("conditional RBM over logistic regression").Over(0).Errors(3))
+	w.drawn("filled",
+		"Left halves of test digits after 100 steps of Gibbs sampling given their right halves, means of the pixels; conditional RBM", halves[1],
+		"means", runs.Sampling{N: w.few(100, 100, 4), Chain: runs.Chain{Sweeps: w.few(100, 100, 2)}})
 }
 
 var strokes = training{
-	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2", laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
-	model: fits(energies.ConvolutionalRBM, func(s *energies.Settings[energies.Convolution]) { s.Machine.Filters, s.Machine.Window = 2, 11 }),
+	name: "strokes-convolutional-rbm", label: "convolutional RBM, 24 filters of 5×5, blocks of 2×2",
+	laptop: 10, full: 10, seeds: 1, arithmetic: "float64",
+	model: fits(energies.ConvolutionalRBM,
+		func(s *energies.Settings[energies.Convolution]) { s.Machine.Filters, s.Machine.Window = 2, 11 }),
 	data:  dataset.Spec{Name: "minimnist", Subset: 10_000, Validation: new(500)},
 	smoke: dataset.Spec{Name: "miniglyphs", Subset: 200, Validation: new(20)},
 }
@@ -199,7 +206,7 @@ func makeStrokes(w *work) {
 	_, set, _ := w.opened(strokes)
 	mean, se := of.mean()
 	baseline := energies.ConvolutionalRBM.Experiment(set).Baseline(set, set.Test()).Factorized
-	w.isAbove("A convolutional RBM learns more of digits than their pixels' means.", "convolutional RBM over independent pixels",
+	w.claim("A convolutional RBM learns more of digits than their pixels' means.").above("convolutional RBM over independent pixels",
 		gain{mean - baseline.Value, math.Hypot(se, baseline.SE), len(of.Each)})
 	w.drawn("filters", "Filters of a convolutional RBM after 10 epochs on 10,000 digits", strokes, "filters", runs.Sampling{N: 24})
 	w.drawn("chains", "Means of chains of the convolutional RBM after 1,000 steps of Gibbs sampling",
@@ -218,11 +225,11 @@ func makeParts(w *work) {
 	run, _, _ := w.opened(parts)
 	last := run.History().Epochs[run.Epochs()-1]
 	w.Beside("blocks of validation rows, under the second machine", "log-pseudo-likelihood", reproduce.Value{Ours: last.Validation["pseudo_log_likelihood_above"], Seeds: 1})
-	var j judgement
-	j.say("filters-above shows the weights of the second machine through the filters of the first")
-	w.lookAt("Filters of the second machine join strokes to parts of digits.", j)
+	w.look("Filters of the second machine join strokes to parts of digits.").
+		say("filters-above shows the weights of the second machine through the filters of the first")
 	w.drawn("filters", "Filters of the first machine", parts, "filters", runs.Sampling{N: 24})
-	w.drawn("filters-above", "Filters of the second machine, as sums of the filters of the first", parts, "filters-above", runs.Sampling{N: 40})
+	w.drawn("filters-above", "Filters of the second machine, as sums of the filters of the first",
+		parts, "filters-above", runs.Sampling{N: 40})
 }
 
 var shifts = training{
@@ -248,8 +255,7 @@ func makeShifts(w *work) {
 	by := fmt.Sprintf("softmax regression on %s training pairs; %s test pairs", thousands(train.Rows), thousands(test.Rows))
 	w.Found("shifts read off the hidden units, share", "at least", reproduce.Value{Ours: right, SE: &se, Seeds: 1, By: by})
 	w.Beside("shifts read off the pixels", "share", reproduce.Value{Ours: pixels, SE: &error, Seeds: 1, By: by})
-	var j judgement
+	j := w.claim("Hidden units tell the shift of a pair of pictures.")
 	j.add(reproduce.Measured(right-pixels, math.Hypot(se, error), "", "share that is right by hidden units less that by pixels").Over(0))
-	w.judge("Hidden units tell the shift of a pair of pictures.", j)
 	w.drawn("filters", "Filters of the upper and of the lower picture", shifts, "filters", runs.Sampling{N: w.few(100, 100, 4)})
 }

@@ -40,7 +40,7 @@ func labeledPlans() []plan {
 func makeTable41(w *work) {
 	const chance = 0.9 // the error of ten classes
 	atChance := 0
-	var j judgement
+	j := w.claim("A label on top does not do well beside the literature.")
 	for i, p := range labeledPlans() {
 		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labeled[i].layers), "[]"), " ", "-"), labeled[i].gamma)
 		of := w.trained(p.name, p.name)
@@ -61,5 +61,4 @@ func makeTable41(w *work) {
 	if atChance > 0 {
 		j.undecided("%d of them are at chance, %g, and have not learned yet", atChance, chance)
 	}
-	w.judge("A label on top does not do well beside the literature.", j)
 }

@@ -110,14 +110,14 @@ func (b atItsBest) above(j *judgement, other atItsBest) {
 	j.above(b.best[0].history.Name+" − "+other.best[0].history.Name, difference(b.tested, other.tested))
 }
 
-func (w *work) judgeAtBest(says string, j judgement, all ...atItsBest) {
+// noteBests adds what limits a verdict on methods at their best rates.
+func (j *judgement) noteBests(all ...atItsBest) {
 	for _, b := range all {
-		b.passed.note(&j)
+		b.passed.note(j)
 		if b.edge {
 			j.bestAtEnd(b.name)
 		}
 	}
-	w.judge(says, j)
 }
 
 func makeMiniOptimisers(w *work) {
@@ -134,33 +134,34 @@ func makeMiniOptimisers(w *work) {
 		w.Draw("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
 			plotting.Measurements(plotting.Axis{Label: "learning rate η; of momentum and Nesterov 20 η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
 	}
-	var accelerate, best, ahead judgement
+	accelerate := w.claim("Momentum, Nesterov and Adam accelerate both methods.")
+	best := w.claim("Adam is best for RWS, momentum or Nesterov for NRWS.")
+	ahead := w.claim("NRWS is ahead of RWS with the same optimiser.")
 	for _, m := range miniPair {
 		plain := of[m.name][0]
 		for _, b := range of[m.name][1:] {
-			w.aheadByEpochs(&accelerate, b.name+" over "+optimizerNames[hm.GradientDescent], b.best, plain.best)
+			w.aheadByEpochs(accelerate, b.name+" over "+optimizerNames[hm.GradientDescent], b.best, plain.best)
 		}
 	}
 	rws, nrws := of["RWS"], of["NRWS"]
 	for _, other := range rws[:3] {
-		rws[3].above(&best, other)
+		rws[3].above(best, other)
 	}
 	velocity := nrws[1]
 	if nrws[2].best.mean(end) > velocity.best.mean(end) {
 		velocity = nrws[2]
 	}
-	velocity.above(&best, nrws[0])
-	velocity.above(&best, nrws[3])
+	velocity.above(best, nrws[0])
+	velocity.above(best, nrws[3])
 	for i := range optimizers {
-		nrws[i].above(&ahead, rws[i])
+		nrws[i].above(ahead, rws[i])
 	}
-	both := slices.Concat(rws, nrws)
-	w.judgeAtBest("Momentum, Nesterov and Adam accelerate both methods.", accelerate, both...)
-	w.judgeAtBest("Adam is best for RWS, momentum or Nesterov for NRWS.", best, both...)
-	w.judgeAtBest("NRWS is ahead of RWS with the same optimiser.", ahead, both...)
+	for _, j := range []*judgement{accelerate, best, ahead} {
+		j.noteBests(slices.Concat(rws, nrws)...)
+	}
 	for _, m := range miniPair {
 		plain, momentum := of[m.name][0], of[m.name][1]
-		var j judgement
+		j := w.claim("To " + m.name + " momentum is more than longer steps.")
 		for i, η := range momentum.rates {
 			if plain.each[i] == nil || momentum.each[i] == nil {
 				j.add(reproduce.Quantity{Of: fmt.Sprintf("at η %g training has diverged", η)})
@@ -168,7 +169,6 @@ func makeMiniOptimisers(w *work) {
 			}
 			j.above(fmt.Sprintf("η %g over %g", η, plain.rates[i]), w.gain(momentum.each[i], plain.each[i], end))
 		}
-		w.judge("To "+m.name+" momentum is more than longer steps.", j)
 	}
 }
 
@@ -230,7 +230,7 @@ func nesterovPlans() []plan {
 func addToNesterov(c *comparison) {
 	alone, entropic := nesterovMini()
 	without, with := c.atItsBest(alone), c.atItsBest(entropic)
-	var adds judgement
-	with.above(&adds, without)
-	c.judgeAtBest("Entropy adds to Nesterov.", adds, with, without)
+	adds := c.claim("Entropy adds to Nesterov.")
+	with.above(adds, without)
+	adds.noteBests(with, without)
 }

@@ -94,7 +94,7 @@ func miniCells() []cell {
 }
 
 func makeMiniCurves(w *work) {
-	var time judgement
+	time := &judgement{says: "NRWS is ahead by time, from the second tenth on."}
 	for _, binarization := range []string{"B", "C"} {
 		from, claim := 20, "With B, NRWS is ahead from the 20th epoch on, by epochs."
 		if binarization == "C" {
@@ -109,16 +109,15 @@ func makeMiniCurves(w *work) {
 		for epoch := from; epoch <= nrws.epochs(); epoch++ {
 			epochs = append(epochs, epoch)
 		}
-		var j judgement
+		j := w.claim(claim)
 		for _, other := range []curve{rws, ws} {
 			what := "NRWS over " + other[0].history.Name
 			j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
 			time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
 		}
-		w.judge(claim, j)
 		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
 	}
-	w.judge("NRWS is ahead by time, from the second tenth on.", time)
+	w.judgements = append(w.judgements, time)
 }
 
 func miniMethod(name string) plan {
@@ -127,15 +126,14 @@ func miniMethod(name string) plan {
 }
 
 func makeDreamers(w *work) {
-	var j judgement
+	j := w.look("(shown) Digits are recognisable.")
 	for _, binarization := range []string{"B", "C"} {
 		name := strings.ToLower(binarization)
 		nrws := w.trained("minimnist-"+name+"-nrws", "NRWS")[0]
 		w.drawDreams(name, "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, nrws)
 		w.Draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
-		w.likeTheRows(&j, binarization+": ", nrws)
+		w.likeTheRows(j, binarization+": ", nrws)
 	}
-	w.lookAt("(shown) Digits are recognisable.", j)
 }
 
 // manySeeds is the plan for Várady 2025, 5.3.7.
@@ -170,11 +168,9 @@ func makeManySeeds(w *work) {
 	}
 
 	gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
-	var j judgement
-	j.above("NRWS over RWS", gap)
-	j.add(exact(sdAt(length)/gap.nats, "", "after %d epochs: sd over %d seeds, over NRWS − RWS", length, t.Seeds).Under(0.1))
-	j.say("sd %.3f nats", sdAt(length))
-	w.judge("Training is robust against chance.", j)
+	w.claim("Training is robust against chance.").above("NRWS over RWS", gap).
+		add(exact(sdAt(length)/gap.nats, "", "after %d epochs: sd over %d seeds, over NRWS − RWS", length, t.Seeds).Under(0.1)).
+		say("sd %.3f nats", sdAt(length))
 }
 
 // sleepSteps returns training runs of WS with several sleep steps (Várady 2025, fig. 5.17).
@@ -202,18 +198,16 @@ func compareSleep(c *comparison) {
 	c.timed(all...)
 	plain, scaled, thrice := all[0], all[1], all[2]
 	gain := c.ends(thrice, plain)
-	var more, longer judgement
+	more := c.claim("NRWS gains from more sleep, less than WS.")
+	longer := c.claim("A factor of 3 gains at no cost, about as much as three steps.")
 	more.above("NRWS", gain)
 	more.above("gain of WS less gain of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
-	c.judge("NRWS gains from more sleep, less than WS.", more)
-	c.endsAbove(&longer, "a factor of 3 over none", scaled, plain)
+	c.endsAbove(longer, "a factor of 3 over none", scaled, plain)
 	apart := c.ends(scaled, thrice)
 	longer.add(exact(math.Abs(apart.nats)-gain.nats/2, "nats", "distance of a factor of 3 from 3 steps less half of the gain of 3 steps").Under(0))
 	cost, se := c.secondsRatio(labels[1], labels[0], labels...)
 	longer.add(reproduce.Measured(cost, se, "", "seconds of an epoch ×").Over(0.95).Under(1.05))
-	c.judge("A factor of 3 gains at no cost, about as much as three steps.", longer)
-	var both judgement
-	c.endsAbove(&both, "three steps over three of factor 3", thrice, all[3])
-	c.judge("Three steps of factor 3 can be worse than three plain ones.", both)
+	both := c.claim("Three steps of factor 3 can be worse than three plain ones.")
+	c.endsAbove(both, "three steps over three of factor 3", thrice, all[3])
 	c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
 }

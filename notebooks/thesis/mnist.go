@@ -199,17 +199,16 @@ func compareTuned(c *comparison) {
 	rws, ηRWS, edgeRWS := tuned("RWS")
 	c.timed(nrws, rws)
 	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, rws.epochs(), len(rws))
-	var j judgement
-	c.aheadByEpochs(&j, what, nrws, rws)
-	c.aheadBySeconds(&j, what, nrws, rws, 1)
+	j := c.claim("The gain is the metric's, each method being at its best rate.")
+	c.aheadByEpochs(j, what, nrws, rws)
+	c.aheadBySeconds(j, what, nrws, rws, 1)
 	gain := c.ends(nrws, rws)
 	c.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(rws)})
 	c.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, rws.epochs())
-	passed.note(&j)
+	passed.note(j)
 	if edgeNRWS || edgeRWS {
 		j.undecided("the best rate of a method lies at an end of those tried")
 	}
-	c.judge("The gain is the metric's, each method being at its best rate.", j)
 	c.curves("binarised MNIST, each method at its best rate", nrws, rws)
 }
 
@@ -312,7 +311,9 @@ func compareRefreshes(c *comparison) {
 	one, hundred, thousand := of(1), of(100), of(1000)
 	drawn := []curve{one, of(10), hundred, of(500), thousand}
 	c.timed(drawn...)
-	var level, unstable, faster judgement
+	level := c.claim("K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.")
+	unstable := c.claim("K 1000 is unstable, 500 less so.")
+	faster := c.claim("Large K is much faster.")
 	for _, k := range refreshSteps[1:] {
 		if k <= 100 {
 			level.add(exact(of(k).mean(end)-one.mean(end), "nats", "validation log p, K %d over K 1", k).Within(0.5))
@@ -327,9 +328,6 @@ func compareRefreshes(c *comparison) {
 	unstable.add(fact(rises || behind > 2, "training loss of K 1000 rises between tenths of the steps, or is more than 2 nats behind K 1 in the last"))
 	unstable.say("log p of training rows in the last tenth, K 1000 over K 1 %+.2f nats", -behind)
 	faster.add(exact(hundred.seconds()/one.seconds(), "", "seconds at K 100 over those at K 1:").Under(1.0 / 3))
-	c.judge("K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.", level)
-	c.judge("K 1000 is unstable, 500 less so.", unstable)
-	c.judge("Large K is much faster.", faster)
 	title := "binarised MNIST, NRWS, steps between refreshes"
 	c.Draw(slug(title)+"-steps", title+": −log p of the minibatches, by 10 samples of each row, mean over each fiftieth of the steps",
 		plotting.CurvesByStep(each(drawn, func(of curve) runs.History { return inParts(of[0], 50) })...).Title(title))

@@ -76,7 +76,7 @@ type number func(*comparison)
 // claim is a claim of the criteria, with everything that must hold for it.
 type claim struct {
 	says  string
-	judge func(w *work, says string, j judgement)
+	shown bool // whether this setting allows no verdict
 	asks  []ask
 }
 
@@ -84,8 +84,8 @@ type claim struct {
 type ask func(c *comparison, j *judgement)
 
 // judged returns a claim, and shown a claim on which this setting allows no verdict.
-func judged(says string, asks ...ask) claim { return claim{says, (*work).judge, asks} }
-func shown(says string, asks ...ask) claim  { return claim{says, (*work).show, asks} }
+func judged(says string, asks ...ask) claim { return claim{says, false, asks} }
+func shown(says string, asks ...ask) claim  { return claim{says, true, asks} }
 
 // figure is a figure of learning curves, of all cells or of some labels.
 type figure struct {
@@ -118,11 +118,11 @@ func (r row) make(w *work) {
 		find(c)
 	}
 	for _, claim := range r.claims {
-		var j judgement
+		j := w.claim(claim.says)
+		j.shown = claim.shown
 		for _, ask := range claim.asks {
-			ask(c, &j)
+			ask(c, j)
 		}
-		claim.judge(w, claim.says, j)
 	}
 	for _, f := range r.figures {
 		labels := f.labels

@@ -23,7 +23,8 @@ import (
 // training of its layers. flat describes a restricted machine with the same number of hidden units in one
 // layer.
 var (
-	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones", boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.0003),
+	tagged = ofTags("pathways", "deep machine, pathways of 250 and 50 units below 150 joint ones",
+		boltzmann.PCD().Optimizer(boltzmann.Adam).LearningRate(0.0003),
 		func(small bool) boltzmann.Machine {
 			if small {
 				return boltzmann.New(dataset.Shape{}).Hidden(20, 10).Beside(len(dataset.GlyphTags), 5)
@@ -197,11 +198,10 @@ func makeTags(w *work) {
 		w.Beside("tags from pixels, "+of.name, "mean average precision", reproduce.Value{Ours: of.mean(), Seeds: 1, By: by})
 		w.Beside("tags from pixels, "+of.name, "precision of the first 50", reproduce.Value{Ours: of.First, Seeds: 1, By: by})
 	}
-	var j judgement
+	j := w.claim("A joint layer ranks images by tags better than logistic regression does.")
 	g := paired(deep.Precision, regression.Tags.Precision)
 	j.add(reproduce.Measured(g.nats, g.se, "", "mean average precision less the one of logistic regression").Over(0))
 	j.say("%.3f, logistic regression %.3f, restricted machine %.3f", deep.mean(), regression.Tags.mean(), one.mean())
-	w.judge("A joint layer ranks images by tags better than logistic regression does.", j)
 
 	w.Beside("digits that softmax regression reads from pixels drawn given tags", "share", reproduce.Value{Ours: regression.Right, SE: &regression.SE, Seeds: 1, By: fmt.Sprintf("%d drawings", some.Rows)})
 	w.Draw("pixels", "Pixels drawn given the tags in the last row of each image, after 500 steps of Gibbs sampling", plotting.Samples(filled))

@@ -119,7 +119,11 @@ func Catalog() (reproduce.Catalog, error) {
 		if m, ok := makers[r.ID]; ok {
 			e.Trainings = m.trainings
 			e.Make = func(ctx context.Context, w *reproduce.Work) error {
-				return untilAnError(func() { m.make(&work{Work: w, ctx: ctx}) })
+				return untilAnError(func() {
+					result := &work{Work: w, ctx: ctx}
+					m.make(result)
+					result.record()
+				})
 			}
 		}
 		all = append(all, e)

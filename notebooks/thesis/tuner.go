@@ -63,7 +63,7 @@ func (w *work) testLogP(dir string) float64 {
 }
 
 func makeTuner(w *work) {
-	var j judgement
+	j := w.claim("Successive halving ends with a better machine than a grid of equal cost, on four of five sets.")
 	var above []reproduce.Quantity
 	for _, name := range tunedSets[:w.few(len(tunedSets), len(tunedSets), 1)] {
 		of := each([]uint64{1, 2, 3}[:w.few(3, 3, 1)], func(seed uint64) searched { return w.search(name, seed) })
@@ -74,5 +74,4 @@ func makeTuner(w *work) {
 			mean(each(of, func(s searched) float64 { return s.Tuner })), mean(each(of, func(s searched) float64 { return s.Grid })), of[0].Found, of[0].Picked)
 	}
 	j.add(atLeast(min(4, len(above)), "ahead on", above))
-	w.judge("Successive halving ends with a better machine than a grid of equal cost, on four of five sets.", j)
 }

@@ -67,7 +67,7 @@ func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
 func makeTable31(w *work) {
 	var similar []reproduce.Quantity
 	var passed passedOver
-	var j judgement
+	j := w.claim("On three of four sets, BiHM is not behind RWS by more than 0.2 nats, with machines of its own depths.")
 	for _, u := range uci {
 		bihm, rws := w.uciBest(u.set, "bihm", &passed), w.uciBest(u.set, "rws", &passed)
 		e := w.normalized(bihm, "test", w.uciSamples())
@@ -84,14 +84,13 @@ func makeTable31(w *work) {
 		j.say("%v", similar[len(similar)-1])
 	}
 	j.add(atLeast(3, "not behind by more than 0.2 nats on", similar))
-	passed.note(&j)
-	w.judge("On three of four sets, BiHM is not behind RWS by more than 0.2 nats, with machines of its own depths.", j)
+	passed.note(j)
 }
 
 func makeTable32(w *work) {
 	var deeper []reproduce.Quantity
 	var passed passedOver
-	var j judgement
+	j := w.claim("BiHM prefers deeper machines than RWS.")
 	for _, u := range uci {
 		bihm := w.uciBest(u.set, "bihm", &passed)
 		of := w.evaluateWith(curve{bihm}, w.uciSamples())
@@ -102,6 +101,5 @@ func makeTable32(w *work) {
 		j.say("%v", deeper[len(deeper)-1])
 	}
 	j.add(atLeast(3, "above on", deeper))
-	passed.note(&j)
-	w.judge("BiHM prefers deeper machines than RWS.", j)
+	passed.note(j)
 }

@@ -170,7 +170,7 @@ func makeRBM(w *work) {
 	all := w.machines(rbm)
 	of := w.tested(all)
 	w.Found("log p by AIS", "at least", annealedValue("test", of))
-	var j judgement
+	j := w.claim("AIS and RAISE agree.")
 	var apart []float64
 	rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
 	for i, run := range all {
@@ -181,7 +181,6 @@ func makeRBM(w *work) {
 	v := reproduce.Over(spread(apart), len(apart))
 	v.By = fmt.Sprintf("%d test rows, %d chains each", rows, chains)
 	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
-	w.judge("AIS and RAISE agree.", j)
 	w.drawChains(all[0])
 }
 
@@ -192,14 +191,13 @@ func (w *work) deeper(p training, number, says string) {
 	of, others := w.tested(deep), w.tested(flat[:1])
 	w.Found(number, "at least", annealedValue("test", of))
 	w.Beside("the RBM of 500 units", "log p", annealedValue("test", others))
-	var j judgement
+	j := w.claim(says)
 	j.above(fmt.Sprintf("%v over %v:", deep[0].Experiment(), flat[0].Experiment()), of[0].over(others[0]))
 	ofRows := paired(of[0].Each, others[0].Each)
 	j.say("of that error ± %.3f is over the rows, and the rest of log Z of both", ofRows.se)
 	if v := ofRows.of("").Over(0).Verdict(); v != reproduce.VerdictOn(j.on) {
 		j.say("by the rows alone, as the criterion has it, the verdict would be “%s”", v)
 	}
-	w.judge(says, j)
 	w.drawChains(deep[0])
 }
 
@@ -219,9 +217,8 @@ func makeInpainting(w *work) {
 		set := w.setOf(run.Run)
 		mask := must(dataset.ParseMask("left", set.Shape(), 1))
 		filled := must(run.Model.Inpaint(w.ctx, set.Test().Subset(w.few(10, 10, 2), drawSeed), mask, 5, w.few(1000, 1000, 5), w.Progress))
-		var j judgement
-		restored(&j, filled, mask, set.Train())
-		w.show(of.name+" are restored better than by the means of their pixels, in different ways.", j)
+		j := w.shown(of.name + " are restored better than by the means of their pixels, in different ways.")
+		restored(j, filled, mask, set.Train())
 		w.Draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
 	}
 }
@@ -307,11 +304,11 @@ func (b atBestRate) over(other atBestRate) gain {
 	return gainOverSeeds(each(b.tested, annealed.logP), each(other.tested, annealed.logP))
 }
 
-// judgeTuned judges a claim about ways of training. AIS overestimates log p, most for a machine whose chains
+// noteTuned adds what limits a verdict on ways of training. AIS overestimates log p, most for a machine whose chains
 // do not mix, so a distance from RAISE leaves the claim open.
-func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
+func (j *judgement) noteTuned(of ...atBestRate) {
 	for _, b := range of {
-		b.passed.note(&j)
+		b.passed.note(j)
 		if b.edge {
 			j.bestAtEnd(b.name)
 		}
@@ -322,13 +319,12 @@ func (w *work) judgeTuned(says string, j judgement, of ...atBestRate) {
 			j.say("%s", said)
 		}
 	}
-	w.judge(says, j)
 }
 
 func (w *work) ahead(says string, a, b atBestRate) {
-	var j judgement
+	j := w.claim(says)
 	j.above(fmt.Sprintf("%s over %s", a.name, b.name), a.over(b))
-	w.judgeTuned(says, j, a, b)
+	j.noteTuned(a, b)
 }
 
 func makeNatural(w *work) {
@@ -336,10 +332,9 @@ func makeNatural(w *work) {
 	plain, joint, marginal := all[0], all[1], all[2]
 	w.ahead("The joint metric is ahead of plain gradients.", joint, plain)
 	w.ahead("The metric of p(v) is ahead of plain gradients.", marginal, plain)
-	var alike judgement
-	g := marginal.over(joint)
-	alike.add(g.of("p(v) over p(v,h)").Within(0).Errors(-2))
-	w.judgeTuned("The two metrics are alike.", alike, joint, marginal)
+	alike := w.claim("The two metrics are alike.")
+	alike.add(marginal.over(joint).of("p(v) over p(v,h)").Within(0).Errors(-2))
+	alike.noteTuned(joint, marginal)
 }
 
 func makeChains(w *work) {
@@ -348,7 +343,7 @@ func makeChains(w *work) {
 	w.ahead("Persistent chains are ahead of CD.", pcd, cd)
 	w.ahead("Parallel tempering is ahead of PCD.", pt, pcd)
 	w.ahead("Trajectories are ahead of PCD.", ptt, pcd)
-	var j judgement
+	j := w.claim("AIS, RAISE and Bennett's ratio agree.")
 	if z, err := ptt.runs[0].Model.Bridge(w.ctx, w.few(200, 200, 20), w.Progress); w.ctx.Err() != nil {
 		check(err)
 	} else if err != nil {
@@ -358,5 +353,4 @@ func makeChains(w *work) {
 		j.say("%v", z)
 	}
 	j.add(ptt.apart[0].of("log p by AIS less that by RAISE").Within(1).Errors(0))
-	w.judge("AIS, RAISE and Bennett's ratio agree.", j)
 }

@@ -12,10 +12,13 @@ import (
 
 // vae is the training run of the variational autoencoder of BiHM thesis 2016, 3.7.2 and 3.7.4.
 var vae = training{
-	name: "vae", label: "VAE", laptop: 10, full: 2000, seeds: 1, arithmetic: "float32", data: binarizedMNIST, smoke: dataset.Spec{Name: "glyphs", Subset: 128},
-	model: fits(autoencoder.Family, func(s *autoencoder.Settings) { s.Hidden, s.Code, s.BatchSize = []int{6, 6}, 3, 32 }, func(s *autoencoder.Settings) {
-		s.Hidden, s.Code, s.Activation, s.LearningRate, s.Decay = []int{500, 500}, 100, autoencoder.ReLU, 0.003, runs.Decay{}
-	}),
+	name: "vae", label: "VAE", laptop: 10, full: 2000, seeds: 1, arithmetic: "float32",
+	data: binarizedMNIST, smoke: dataset.Spec{Name: "glyphs", Subset: 128},
+	model: fits(autoencoder.Family,
+		func(s *autoencoder.Settings) { s.Hidden, s.Code, s.BatchSize = []int{6, 6}, 3, 32 },
+		func(s *autoencoder.Settings) {
+			s.Hidden, s.Code, s.Activation, s.LearningRate, s.Decay = []int{500, 500}, 100, autoencoder.ReLU, 0.003, runs.Decay{}
+		}),
 }
 
 func makeVAE(w *work) {
@@ -35,10 +38,9 @@ func makeVAE(w *work) {
 	}
 	found("VAE", "log p", many["log_p"])
 	found("VAE, lower bound", "bound", many["bound"])
-	var j judgement
+	j := w.claim("A VAE needs far more than ten samples.")
 	rise, size := many["log_p"].Value-few["log_p"].Value, many["ess"]
 	j.add(exact(rise, "nats", "log p by %s samples above that by 10", thousands(most)).Over(1),
 		reproduce.Measured(size.Value, size.SE, "", "effective sample size").Under(0.05).Errors(0))
-	w.judge("A VAE needs far more than ten samples.", j)
 	w.Draw("curve", "binarised MNIST, variational autoencoder, Adam: minus the bound of training rows (solid) and validation rows (dashed), which is the estimate of −log p by one sample, by epochs", plotting.Curves(reproduce.History("VAE", run.Run, epochs)))
 }

@@ -18,9 +18,10 @@ import (
 
 type work struct {
 	*reproduce.Work
-	ctx       context.Context
-	published []float64 // −log p of test rows for the curves that are drawn, or nil
-	evaluated []float64 // the same of our runs
+	ctx        context.Context
+	judgements []*judgement // of the claims, in the order in which they were begun
+	published  []float64    // −log p of test rows for the curves that are drawn, or nil
+	evaluated  []float64    // the same of our runs
 }
 
 // keptOf answers a question about the model of a checkpoint, once for all results.
