@@ -17,8 +17,8 @@ import (
 )
 
 // bihmRows lists the results of BiHM thesis 2016 that compare its machine with RWS.
-var bihmRows = map[string]row{
-	"bihm/table3.3": {
+var bihmEntries = map[string]entry{
+	"bihm/table3.3": row{
 		cells: bihmAndRWS,
 		numbers: []number{
 			measured("BiHM", "log p", "BiHM", logP), measured("BiHM, lower bound", "bound", "BiHM", bound),
@@ -29,8 +29,225 @@ var bihmRows = map[string]row{
 			j.add(exact((bihm.LogP-bihm.Bound)/(rws.LogP-rws.Bound), "", "log p − bound, BiHM over RWS").Under(0.5))
 		})},
 	},
-	"bihm/fig3.3":    {cells: bihmAndRWS, special: compareConvergence},
-	"bihm/text3.7.2": {cells: bihmAndRWS, special: compareESS},
+	"bihm/fig3.3": row{cells: bihmAndRWS, special: func(c *comparison) {
+		samples := map[reproduce.Scale][]int{
+			reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
+		}[c.Scale]
+		rows := c.few(1000, 500, 20)
+		few, many := 10, c.few(10_000, 10_000, 20)
+		bihm, rws := c.of("BiHM")[0], c.of("RWS")[0]
+		test := c.dataset(bihm).Test()
+		converge := func(t trained) hm.Convergence {
+			of := keptOf(c.work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() hm.Convergence {
+				c.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
+				return must(t.model.Convergence(c.ctx, t.model.Subset(test, rows), samples...))
+			})
+			of.Name = t.history.Name
+			return of
+		}
+		by := func(t trained, samples int) []float64 { return c.estimate(t, "test", rows, samples).Each }
+		c.claim("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.").
+			above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
+		rises := func(t trained) []float64 {
+			less, more := by(t, few), by(t, many)
+			for row := range more {
+				more[row] -= less[row]
+			}
+			return more
+		}
+		c.claim("At small K, RWS underestimates more than the BiHM does.").
+			above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
+		c.Draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
+			plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
+	}},
+	"bihm/text3.7.2": row{cells: bihmAndRWS, special: func(c *comparison) {
+		of := func(label string) []evaluation {
+			return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
+		}
+		bihm, rws := of("BiHM"), of("RWS")
+		c.found("RWS, ESS of q for p", "ESS, %", rws, scaled(100, essOfP))
+		c.found("BiHM, ESS of q for p*", "ESS, %", bihm, scaled(100, essOfPStar))
+		c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
+		c.claim("ESS of the BiHM is far above that of RWS.").
+			add(exact(bihm[0].ESSStar/rws[0].ESS, "", "ESS of the BiHM over ESS of RWS").Over(10))
+	}},
+	"bihm/fig3.1": by(func(w *work) {
+		bihm, set := w.bihm()
+		mask := must(dataset.ParseMask("left", set.Shape(), 1))
+		filled := must(bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
+			hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress))
+		j := w.look("(shown) Completions are plausible, and differ between chains.")
+		restored(j, filled, mask, set.Train())
+		w.Draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
+	}, bihmTuned),
+	"bihm/fig3.2": by(func(w *work) {
+		bihm, set := w.bihm()
+		shown := w.few(100, 100, 10)
+		chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
+		stars := w.samplesOfPStar(bihm, set.Shape(), w.few(1000, 200, 20), chain)
+		w.Draw("p", fmt.Sprintf("%d samples of p: means of the visible units", shown),
+			plotting.Samples(must(bihm.model.Means(w.ctx, shown))))
+		w.Draw("p-star", fmt.Sprintf("%d samples of p* after 10 Gibbs iterations, %s candidates; the chains begin at other samples of p", shown, thousands(chain.Candidates)),
+			plotting.Samples(dataset.Sheet{Shape: stars.Shape, Values: stars.Values[:shown]}))
+		many := must(bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100)))
+		rows := rowPixels(set.Train())
+		p, pSE := pixels(many)
+		star, starSE := pixels(stars)
+		j := w.claim("Digits are crisp; samples of p* lack p's bias towards 1.")
+		j.add(reproduce.Measured(p-rows, pSE, "", "mean of the pixels of p less the mean of the training rows").Over(0).Errors(3),
+			exact(math.Abs(star-rows)-math.Abs(p-rows), "", "the same distance of p* less the distance of p").Under(0))
+		j.say("p %.4f, p* %.4f ± %.4f, training rows %.4f", p, star, starSE, rows)
+	}, bihmTuned),
+	"bihm/fig3.5": by(func(w *work) {
+		bihm, _ := w.bihm()
+		all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.few(1_000_000, 100_000, 200), inner, 1) })
+		j := w.claim("The estimates meet.")
+		for i, z := range all {
+			for _, other := range all[:i] {
+				apart := reproduce.Measured(z.Value-other.Value, math.Hypot(z.SE, other.SE), "", "K_inner %d less %d:", z.Inner,
+					other.Inner)
+				j.add(apart.Within(0).Errors(-3))
+			}
+		}
+		w.Draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones",
+			plotting.LogZ2(all...))
+	}, bihmTuned),
+	"bihm/fig3.6": by(func(w *work) {
+		bihm, _ := w.bihm()
+		all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.totalLogZ2()/inner, inner, 1) })
+		w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
+			reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.totalLogZ2()) + " samples in ten repeats"})
+
+		const repeats = 10
+		total := w.few(1_000_000, 100_000, 200)
+		spreads := each(innerSamples, func(inner int) float64 {
+			var values []float64
+			for seed := range repeats {
+				values = append(values, w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2)).Value)
+			}
+			return sd(values)
+		})
+		j := w.claim("K_inner 1 converges fastest for the total of samples.")
+		for i, inner := range innerSamples[1:] {
+			se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
+			j.above(fmt.Sprintf("sd of K_inner %d over sd of 1", inner), gain{spreads[i+1] - spreads[0], se, repeats})
+		}
+		j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
+		w.Draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
+	}, bihmTuned),
+	"bihm/fig3.7": by(func(w *work) {
+		first := w.trained(bihmFirst.name, "BiHM")
+		epochs := first[0].history.Epochs
+		last := epochs[len(epochs)-1].Measured["test"]
+		gap := math.NaN() // if one of the two is not finite
+		logP, measured := last["log_p"]
+		if star, normalized := last["log_p_star"]; measured && normalized {
+			gap = logP - star
+		}
+		w.claim("At the end, log p* is less than half a nat below log p.").
+			add(exact(gap, "nats", "log p − log p* after %d epochs", len(epochs)).Within(0.5)).
+			say("log Z² %.3f", last["log_z2"])
+		w.Draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history).Title("BiHM, test rows"))
+		w.Draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history).Title("BiHM"))
+	}, bihmFirst),
+	"bihm/fig3.8": by(func(w *work) {
+		first := w.trained(bihmFirst.name, "BiHM")
+		least := math.Inf(1)
+		var p, star []float64
+		for _, e := range first[0].history.Epochs {
+			x, measured := e.Measured["ten_samples"]["log_p"]
+			y, tilde := e.Measured["ten_samples"]["log_p_tilde_star"]
+			if !measured || !tilde {
+				continue
+			}
+			least = min(least, x-y)
+			p, star = append(p, x), append(star, y)
+		}
+		j := w.claim("Both rise together, log p̃* below.")
+		j.add(exact(least, "nats", "log p − log p̃* at the closest of %d epochs", len(p)).Over(0), exact(stat.Correlation(p, star, nil), "", "correlation").Over(0.9))
+		if len(p) < 10 {
+			j.undecided("too few epochs are measured for a correlation")
+		}
+		w.Draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
+			plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history).Title("BiHM, validation rows"))
+	}, bihmFirst),
+	"bihm/fig3.11": by(func(w *work) {
+		bihm, set := w.bihm()
+		weights := w.oneWeightEach(bihm, set.Test())
+		dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
+		q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
+		j := w.claim("Both proposals are about equally good.")
+		ratio := math.Max(q, p) / math.Min(q, p)
+		se := ratio * math.Hypot(relativeErrorOfSD(weights.LogWeightsStar), relativeErrorOfSD(dreams.LogWeights))
+		j.add(reproduce.Measured(ratio, se, "", "larger over smaller sd of ln ω").Under(1.5))
+		j.say("q(h|x) %.3f, p(x,h) %.3f", q, p)
+		w.Draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
+	}, bihmTuned),
+	"bihm/text3.6.2": by(func(w *work) {
+		bihm, _ := w.bihm()
+		e := w.normalized(bihm, "test", w.testSamples())
+		w.found("log p", "log p", []evaluation{e}, logP)
+		w.found("log p*", "log p*", []evaluation{e}, logPStar)
+		w.Found("both networks", "parameters", reproduce.Value{Ours: float64(bihm.model.Architecture().Size()), Seeds: 1, By: "counted"})
+		w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, logPTildeStar))
+		w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
+
+		all := each(withoutLayers(), func(p plan) evaluation {
+			return w.normalized(w.trained(p.name, p.name)[0], "validation", w.testSamples())
+		})
+		j := w.claim("Leaving out any layer is worse.")
+		for i, without := range all[1:] {
+			g := starDifference(without, all[0])
+			j.add(g.of("without layer %d over all twelve", i+1).Under(0).Errors(-2))
+		}
+		j.say("log p* of validation rows after %d epochs", withoutLayers()[0].epochs(w.Scale))
+	}, append([]plan{bihmTuned}, withoutLayers()...)...),
+	"bihm/text3.7.1": by(func(w *work) {
+		bihm, _ := w.bihm()
+		on := device()
+		outer := w.few(10_000_000, 1_000_000, 1000)
+		seconds := keptOf(w, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() float64 {
+			w.Say("timing log Z² of %s from %s samples", bihm.history.Name, thousands(outer))
+			start := time.Now()
+			must(bihm.model.LogZ2(w.ctx, outer, 1))
+			return time.Since(start).Seconds()
+		})
+		w.Found("seconds of 10 million samples, K_inner 1 (GTX 980)", "at most", reproduce.Value{
+			Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, of %s samples, scaled to 10 million, on %s", thousands(outer), on),
+		})
+	}, bihmTuned),
+	"bihm/fig4.1": by(makeDescent(5, 8, "The deeper the layer below which a dream is redrawn, the more of its pixels change.", rising),
+		bihmTuned),
+	"bihm/fig4.2": by(makeDescent(9, 12, "Redrawn below a deep layer, a dream differs almost as much as independent dreams do.",
+		besideIndependent(9, reproduce.Quantity.Over, 0.8)), bihmTuned),
+	// below the first layer a dream stays as it was
+	"bihm/fig4.3": by(makeDescent(2, 4, "Redrawn below a low layer, a dream differs less than half as much as independent dreams do.",
+		besideIndependent(2, reproduce.Quantity.Under, 0.5)), bihmTuned),
+	"bihm/table4.1": by(func(w *work) {
+		const chance = 0.9 // the error of ten classes
+		atChance := 0
+		j := w.claim("A label on top does not do well beside the literature.")
+		for i, p := range labeledPlans() {
+			number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labeled[i].layers), "[]"), " ", "-"), labeled[i].gamma)
+			of := w.trained(p.name, p.name)
+			rows, samples := w.few(0, 0, 50), w.few(100, 100, 5)
+			c := keptOf(w, fmt.Sprintf("classification-rows-%d-samples-%d", rows, samples), of[0].snapshot, func() hm.Classification {
+				w.Say("classifying the test rows by %s", p.name)
+				return must(of[0].model.Classify(w.ctx, of[0].model.Subset(w.dataset(of[0]).Test(), rows), samples, w.Progress))
+			})
+			se := float64(c.ErrorSE)
+			w.Found(number+"error", "error", reproduce.Value{Ours: c.Error, SE: &se, Seeds: 1, By: fmt.Sprintf("%s samples of each of %s test rows", thousands(c.Samples), thousands(c.Data))})
+			j.add(reproduce.Measured(c.Error, se, "", "%serror", number).Over(0.05).Errors(0))
+			if c.Error > chance-2*se {
+				atChance++
+			}
+			w.found(number+"−log p̃*(x)", "−log p̃*", w.evaluate(of), scaled(-1, logPTildeStar))
+			w.Found(number+"−log p̃*(y|x)", "−log p̃*", reproduce.Value{Ours: -c.LogP, SE: (*float64)(&c.LogPSE), Seeds: 1})
+		}
+		if atChance > 0 {
+			j.undecided("%d of them are at chance, %g, and have not learned yet", atChance, chance)
+		}
+	}, labeledPlans()...),
 }
 
 // bidirectional returns a machine with the settings of BiHM thesis 2016.
@@ -117,78 +334,6 @@ var innerSamples = []int{1, 10, 100}
 
 func (w *work) totalLogZ2() int { return w.few(10_000_000, 1_000_000, 2000) }
 
-func makeFig35(w *work) {
-	bihm, _ := w.bihm()
-	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.few(1_000_000, 100_000, 200), inner, 1) })
-	j := w.claim("The estimates meet.")
-	for i, z := range all {
-		for _, other := range all[:i] {
-			apart := reproduce.Measured(z.Value-other.Value, math.Hypot(z.SE, other.SE), "", "K_inner %d less %d:", z.Inner, other.Inner)
-			j.add(apart.Within(0).Errors(-3))
-		}
-	}
-	w.Draw("log-z2", "log Z² of the twelve-layer BiHM by the number of outer samples, for 1, 10 and 100 inner ones", plotting.LogZ2(all...))
-}
-
-func makeFig36(w *work) {
-	bihm, _ := w.bihm()
-	all := each(innerSamples, func(inner int) hm.LogZ2 { return w.logZ2(bihm, w.totalLogZ2()/inner, inner, 1) })
-	w.Found("standard error of log Z² at 10 million samples, K_inner 1", "at most",
-		reproduce.Value{Ours: all[0].SE, Seeds: 1, By: thousands(w.totalLogZ2()) + " samples in ten repeats"})
-
-	const repeats = 10
-	total := w.few(1_000_000, 100_000, 200)
-	spreads := each(innerSamples, func(inner int) float64 {
-		var values []float64
-		for seed := range repeats {
-			values = append(values, w.logZ2(bihm, max(10, total/inner), inner, uint64(seed+2)).Value)
-		}
-		return sd(values)
-	})
-	j := w.claim("K_inner 1 converges fastest for the total of samples.")
-	for i, inner := range innerSamples[1:] {
-		se := math.Hypot(spreads[0], spreads[i+1]) / math.Sqrt(2*(repeats-1))
-		j.above(fmt.Sprintf("sd of K_inner %d over sd of 1", inner), gain{spreads[i+1] - spreads[0], se, repeats})
-	}
-	j.say("sd of K_inner 1, 10, 100: %s over %d runs of %s samples each", list("%.4f", spreads), repeats, thousands(total))
-	w.Draw("log-z2-by-total", "log Z² of the twelve-layer BiHM by the number of all samples, outer times inner ones, for 1, 10 and 100 inner ones", plotting.LogZ2ByTotal(all...))
-}
-
-func makeText371(w *work) {
-	bihm, _ := w.bihm()
-	on := device()
-	outer := w.few(10_000_000, 1_000_000, 1000)
-	seconds := keptOf(w, fmt.Sprintf("seconds-of-log-z2-%d-%s", outer, on), bihm.snapshot, func() float64 {
-		w.Say("timing log Z² of %s from %s samples", bihm.history.Name, thousands(outer))
-		start := time.Now()
-		must(bihm.model.LogZ2(w.ctx, outer, 1))
-		return time.Since(start).Seconds()
-	})
-	w.Found("seconds of 10 million samples, K_inner 1 (GTX 980)", "at most", reproduce.Value{
-		Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, of %s samples, scaled to 10 million, on %s", thousands(outer), on),
-	})
-}
-
-func makeText362(w *work) {
-	bihm, _ := w.bihm()
-	e := w.normalized(bihm, "test", w.testSamples())
-	w.found("log p", "log p", []evaluation{e}, logP)
-	w.found("log p*", "log p*", []evaluation{e}, logPStar)
-	w.Found("both networks", "parameters", reproduce.Value{Ours: float64(bihm.model.Architecture().Size()), Seeds: 1, By: "counted"})
-	w.Beside("log p̃*", "log p̃*", value([]evaluation{e}, logPTildeStar))
-	w.Beside("lower bound", "bound", value([]evaluation{e}, bound))
-
-	all := each(withoutLayers(), func(p plan) evaluation {
-		return w.normalized(w.trained(p.name, p.name)[0], "validation", w.testSamples())
-	})
-	j := w.claim("Leaving out any layer is worse.")
-	for i, without := range all[1:] {
-		g := starDifference(without, all[0])
-		j.add(g.of("without layer %d over all twelve", i+1).Under(0).Errors(-2))
-	}
-	j.say("log p* of validation rows after %d epochs", withoutLayers()[0].epochs(w.Scale))
-}
-
 // withoutLayers returns short training runs with all twelve layers, and without each of the lower six.
 func withoutLayers() []plan {
 	var plans []plan
@@ -202,101 +347,6 @@ func withoutLayers() []plan {
 		plans = append(plans, p)
 	}
 	return plans
-}
-
-func makeFig37(w *work) {
-	first := w.trained(bihmFirst.name, "BiHM")
-	epochs := first[0].history.Epochs
-	last := epochs[len(epochs)-1].Measured["test"]
-	gap := math.NaN() // if one of the two is not finite
-	logP, measured := last["log_p"]
-	if star, normalized := last["log_p_star"]; measured && normalized {
-		gap = logP - star
-	}
-	w.claim("At the end, log p* is less than half a nat below log p.").
-		add(exact(gap, "nats", "log p − log p* after %d epochs", len(epochs)).Within(0.5)).
-		say("log Z² %.3f", last["log_z2"])
-	w.Draw("likelihoods", "log p and log p* of 1,000 test rows along training", plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, first[0].history).Title("BiHM, test rows"))
-	w.Draw("log-z2", "log Z² along training", plotting.MeasuredAlong("test", []string{"log_z2"}, first[0].history).Title("BiHM"))
-}
-
-func makeFig38(w *work) {
-	first := w.trained(bihmFirst.name, "BiHM")
-	least := math.Inf(1)
-	var p, star []float64
-	for _, e := range first[0].history.Epochs {
-		x, measured := e.Measured["ten_samples"]["log_p"]
-		y, tilde := e.Measured["ten_samples"]["log_p_tilde_star"]
-		if !measured || !tilde {
-			continue
-		}
-		least = min(least, x-y)
-		p, star = append(p, x), append(star, y)
-	}
-	j := w.claim("Both rise together, log p̃* below.")
-	j.add(exact(least, "nats", "log p − log p̃* at the closest of %d epochs", len(p)).Over(0), exact(stat.Correlation(p, star, nil), "", "correlation").Over(0.9))
-	if len(p) < 10 {
-		j.undecided("too few epochs are measured for a correlation")
-	}
-	w.Draw("validation", "log p and log p̃* of the validation rows along training, ten samples a row",
-		plotting.MeasuredAlong("ten_samples", []string{"log_p", "log_p_tilde_star"}, first[0].history).Title("BiHM, validation rows"))
-}
-
-func compareConvergence(c *comparison) {
-	samples := map[reproduce.Scale][]int{
-		reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
-	}[c.Scale]
-	rows := c.few(1000, 500, 20)
-	few, many := 10, c.few(10_000, 10_000, 20)
-	bihm, rws := c.of("BiHM")[0], c.of("RWS")[0]
-	test := c.dataset(bihm).Test()
-	converge := func(t trained) hm.Convergence {
-		of := keptOf(c.work, fmt.Sprint("convergence-", rows, samples), t.snapshot, func() hm.Convergence {
-			c.Say("estimating log p of %s from %s samples", t.history.Name, thousands(samples[len(samples)-1]))
-			return must(t.model.Convergence(c.ctx, t.model.Subset(test, rows), samples...))
-		})
-		of.Name = t.history.Name
-		return of
-	}
-	by := func(t trained, samples int) []float64 { return c.estimate(t, "test", rows, samples).Each }
-	c.claim("The estimate of the BiHM with K 10 is above that of RWS with K 10,000.").
-		above(fmt.Sprintf("BiHM with K %d − RWS with K %s", few, thousands(many)), paired(by(bihm, few), by(rws, many)))
-	rises := func(t trained) []float64 {
-		less, more := by(t, few), by(t, many)
-		for row := range more {
-			more[row] -= less[row]
-		}
-		return more
-	}
-	c.claim("At small K, RWS underestimates more than the BiHM does.").
-		above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
-	c.Draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
-		plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
-}
-
-func compareESS(c *comparison) {
-	of := func(label string) []evaluation {
-		return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
-	}
-	bihm, rws := of("BiHM"), of("RWS")
-	c.found("RWS, ESS of q for p", "ESS, %", rws, scaled(100, essOfP))
-	c.found("BiHM, ESS of q for p*", "ESS, %", bihm, scaled(100, essOfPStar))
-	c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
-	c.claim("ESS of the BiHM is far above that of RWS.").
-		add(exact(bihm[0].ESSStar/rws[0].ESS, "", "ESS of the BiHM over ESS of RWS").Over(10))
-}
-
-func makeFig311(w *work) {
-	bihm, set := w.bihm()
-	weights := w.oneWeightEach(bihm, set.Test())
-	dreams := must(bihm.model.DreamWeights(w.ctx, w.few(10_000, 10_000, 50), w.few(1000, 100, 10)))
-	q, p := sd(weights.LogWeightsStar), sd(dreams.LogWeights)
-	j := w.claim("Both proposals are about equally good.")
-	ratio := math.Max(q, p) / math.Min(q, p)
-	se := ratio * math.Hypot(relativeErrorOfSD(weights.LogWeightsStar), relativeErrorOfSD(dreams.LogWeights))
-	j.add(reproduce.Measured(ratio, se, "", "larger over smaller sd of ln ω").Under(1.5))
-	j.say("q(h|x) %.3f, p(x,h) %.3f", q, p)
-	w.Draw("weights", "Importance weights of both proposals of p* on their common scale", plotting.ProposalWeights(weights, dreams))
 }
 
 // relativeErrorOfSD returns the standard error of a standard deviation over it, by its fourth moment.
@@ -327,24 +377,6 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) hm.ImportanceWeight
 	return all
 }
 
-func makeFig32(w *work) {
-	bihm, set := w.bihm()
-	shown := w.few(100, 100, 10)
-	chain := hm.Chain{Sweeps: 10, Candidates: w.few(10_000, 1000, 10)}
-	stars := w.samplesOfPStar(bihm, set.Shape(), w.few(1000, 200, 20), chain)
-	w.Draw("p", fmt.Sprintf("%d samples of p: means of the visible units", shown), plotting.Samples(must(bihm.model.Means(w.ctx, shown))))
-	w.Draw("p-star", fmt.Sprintf("%d samples of p* after 10 Gibbs iterations, %s candidates; the chains begin at other samples of p", shown, thousands(chain.Candidates)),
-		plotting.Samples(dataset.Sheet{Shape: stars.Shape, Values: stars.Values[:shown]}))
-	many := must(bihm.model.Means(w.ctx, w.few(10_000, 10_000, 100)))
-	rows := rowPixels(set.Train())
-	p, pSE := pixels(many)
-	star, starSE := pixels(stars)
-	j := w.claim("Digits are crisp; samples of p* lack p's bias towards 1.")
-	j.add(reproduce.Measured(p-rows, pSE, "", "mean of the pixels of p less the mean of the training rows").Over(0).Errors(3),
-		exact(math.Abs(star-rows)-math.Abs(p-rows), "", "the same distance of p* less the distance of p").Under(0))
-	j.say("p %.4f, p* %.4f ± %.4f, training rows %.4f", p, star, starSE, rows)
-}
-
 // samplesOfPStar draws n samples of p* by Gibbs chains. It saves them twenty at a time, so that an
 // interruption loses only the last few minutes.
 func (w *work) samplesOfPStar(of trained, shape dataset.Shape, n int, chain hm.Chain) dataset.Sheet {
@@ -357,16 +389,6 @@ func (w *work) samplesOfPStar(of trained, shape dataset.Shape, n int, chain hm.C
 		})...)
 	}
 	return sheet
-}
-
-func makeFig31(w *work) {
-	bihm, set := w.bihm()
-	mask := must(dataset.ParseMask("left", set.Shape(), 1))
-	filled := must(bihm.model.Inpaint(w.ctx, bihm.model.Subset(set.Test(), w.few(10, 10, 3)), mask, 5,
-		hm.Chain{Sweeps: w.few(100, 100, 2), Candidates: w.few(100, 100, 10)}, w.Progress))
-	j := w.look("(shown) Completions are plausible, and differ between chains.")
-	restored(j, filled, mask, set.Train())
-	w.Draw("inpainting", "Left halves of test rows drawn anew from p* by five chains", plotting.Inpainting(filled))
 }
 
 // restored judges whether the means of chains restore hidden pixels better than the means of the training rows do.
@@ -488,30 +510,4 @@ func labeledPlans() []plan {
 		})
 	}
 	return plans
-}
-
-func makeTable41(w *work) {
-	const chance = 0.9 // the error of ten classes
-	atChance := 0
-	j := w.claim("A label on top does not do well beside the literature.")
-	for i, p := range labeledPlans() {
-		number := fmt.Sprintf("%s, γ %s, ", strings.ReplaceAll(strings.Trim(fmt.Sprint(labeled[i].layers), "[]"), " ", "-"), labeled[i].gamma)
-		of := w.trained(p.name, p.name)
-		rows, samples := w.few(0, 0, 50), w.few(100, 100, 5)
-		c := keptOf(w, fmt.Sprintf("classification-rows-%d-samples-%d", rows, samples), of[0].snapshot, func() hm.Classification {
-			w.Say("classifying the test rows by %s", p.name)
-			return must(of[0].model.Classify(w.ctx, of[0].model.Subset(w.dataset(of[0]).Test(), rows), samples, w.Progress))
-		})
-		se := float64(c.ErrorSE)
-		w.Found(number+"error", "error", reproduce.Value{Ours: c.Error, SE: &se, Seeds: 1, By: fmt.Sprintf("%s samples of each of %s test rows", thousands(c.Samples), thousands(c.Data))})
-		j.add(reproduce.Measured(c.Error, se, "", "%serror", number).Over(0.05).Errors(0))
-		if c.Error > chance-2*se {
-			atChance++
-		}
-		w.found(number+"−log p̃*(x)", "−log p̃*", w.evaluate(of), scaled(-1, logPTildeStar))
-		w.Found(number+"−log p̃*(y|x)", "−log p̃*", reproduce.Value{Ours: -c.LogP, SE: (*float64)(&c.LogPSE), Seeds: 1})
-	}
-	if atChance > 0 {
-		j.undecided("%d of them are at chance, %g, and have not learned yet", atChance, chance)
-	}
 }

@@ -12,6 +12,31 @@ import (
 	"github.com/helmholtz-go/helmholtz/sequences"
 )
 
+var musicEntries = map[string]entry{
+	"chorales": by(func(w *work) {
+		all := w.sungBy(chorales)
+		claim := func(says string, a, b training) {
+			w.claim(says).above(a.label+" − "+b.label, all[a.label].above(all[b.label]))
+		}
+		claim("The natural gradient of a temporal belief network is ahead of Adam at its one rate.", choralesNatural, choralesAdam)
+		claim("With lateral weights, the natural gradient is ahead of Adam at its one rate, too.", choralesLateral, choralesLateralAdam)
+		claim("A temporal belief network is ahead of a logistic regression.", choralesNatural, choralesLogistic)
+		claim("With lateral weights, a temporal belief network is ahead of a logistic regression, too.", choralesLateral, choralesLateralLogistic)
+		claim("Lateral weights put a natural temporal belief network ahead of one without them.", choralesLateral, choralesNatural)
+		claim("The RNN-RBM is ahead of an RBM of single steps.", choralesRNNRBM, choralesRBM)
+		claim("The RTRBM is ahead of an RBM of single steps.", choralesRTRBM, choralesRBM)
+		claim("A natural temporal belief network is ahead of the RNN-RBM.", choralesNatural, choralesRNNRBM)
+		claim("A natural temporal belief network with lateral weights is ahead of the RNN-RBM.", choralesLateral, choralesRNNRBM)
+		curve := func(p training) runs.History {
+			return reproduce.History(p.label, all[p.label].run, all[p.label].run.Epochs())
+		}
+		w.Draw("curves", "−log p per step of training sequences (solid) and validation sequences (dashed), by 10 particles, by epochs", plotting.Curves(curve(choralesLateral), curve(choralesLateralAdam), curve(choralesNatural), curve(choralesAdam)))
+	}, chorales...),
+	"music/nottingham": makeMusic("nottingham"),
+	"music/piano-midi": makeMusic("piano-midi"),
+	"music/musedata":   makeMusic("musedata"),
+}
+
 var (
 	choralesLogistic = music("logistic regression", 15, 60, belief(func(s *sequences.BeliefSettings) { s.Hidden = 0 }))
 	choralesAdam     = music("TSBN, Adam", 25, 60, belief(func(s *sequences.BeliefSettings) { s.Natural, s.LearningRate = false, 0.005 }))
@@ -27,8 +52,8 @@ var (
 	choralesLateral = music("lateral TSBN, natural", 15, 60, lateral(func(*sequences.BeliefSettings) {}))
 
 	chorales = []training{
-		choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral, choralesRNNRBM, choralesRTRBM,
-		choralesRBM,
+		choralesLogistic, choralesAdam, choralesNatural, choralesLateralLogistic, choralesLateralAdam, choralesLateral,
+		choralesRNNRBM, choralesRTRBM, choralesRBM,
 	}
 )
 
@@ -172,24 +197,4 @@ func makeMusic(set string) maker {
 		w.claim("Lateral weights put a natural temporal belief network ahead of one without them.").
 			above("lateral TSBN − TSBN", lateral.above(all[choralesNatural.label]))
 	}, on(set)...)
-}
-
-func makeChorales(w *work) {
-	all := w.sungBy(chorales)
-	claim := func(says string, a, b training) {
-		w.claim(says).above(a.label+" − "+b.label, all[a.label].above(all[b.label]))
-	}
-	claim("The natural gradient of a temporal belief network is ahead of Adam at its one rate.", choralesNatural, choralesAdam)
-	claim("With lateral weights, the natural gradient is ahead of Adam at its one rate, too.", choralesLateral, choralesLateralAdam)
-	claim("A temporal belief network is ahead of a logistic regression.", choralesNatural, choralesLogistic)
-	claim("With lateral weights, a temporal belief network is ahead of a logistic regression, too.", choralesLateral, choralesLateralLogistic)
-	claim("Lateral weights put a natural temporal belief network ahead of one without them.", choralesLateral, choralesNatural)
-	claim("The RNN-RBM is ahead of an RBM of single steps.", choralesRNNRBM, choralesRBM)
-	claim("The RTRBM is ahead of an RBM of single steps.", choralesRTRBM, choralesRBM)
-	claim("A natural temporal belief network is ahead of the RNN-RBM.", choralesNatural, choralesRNNRBM)
-	claim("A natural temporal belief network with lateral weights is ahead of the RNN-RBM.", choralesLateral, choralesRNNRBM)
-	curve := func(p training) runs.History {
-		return reproduce.History(p.label, all[p.label].run, all[p.label].run.Epochs())
-	}
-	w.Draw("curves", "−log p per step of training sequences (solid) and validation sequences (dashed), by 10 particles, by epochs", plotting.Curves(curve(choralesLateral), curve(choralesLateralAdam), curve(choralesNatural), curve(choralesAdam)))
 }

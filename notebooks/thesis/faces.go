@@ -10,20 +10,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-var facesRows = map[string]row{
-	"varady/fig5.8": {
+var facesEntries = map[string]entry{
+	"varady/fig5.8": row{
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
 		claims:  []claim{judged("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS"))},
 		figures: ofCells(standIn),
 	},
-	"varady/fig5.12": {
+	"varady/fig5.12": row{
 		cells: []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}, timed: true, onTest: true,
 		claims: []claim{judged("NRWS is ahead of both.",
 			bestAbove(pair{"best of test rows, NRWS over NBiHM", "NRWS", "NBiHM"}, pair{"best of test rows, NRWS over BiHM", "NRWS", "BiHM"}),
 			byFewSamples, soFar("NRWS", "NBiHM", "BiHM"))},
 		figures: ofCells(standIn + ", bidirectional machines"),
 	},
-	"varady/fig5.19": {
+	"varady/fig5.19": row{
 		cells: fig519, onTest: true,
 		claims: []claim{shown("Three steps and the factor 3 overlap almost entirely.", func(c *comparison, j *judgement) {
 			all := c.all()
@@ -33,7 +33,7 @@ var facesRows = map[string]row{
 			shown("Three steps of factor 3 are best.", endsAbove(each(fig519[:3], func(c cell) pair { return over("sleep steps: 3, factor 3", c.number) })...), soFar())},
 		figures: ofCells(standIn + ", more and longer sleep"),
 	},
-	"varady/fig6.8": {
+	"varady/fig6.8": row{
 		cells: fig68(), onTest: true,
 		claims: []claim{judged("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
 			bestAbove(
@@ -42,29 +42,90 @@ var facesRows = map[string]row{
 			soFar("RWS", "NRWS"))},
 		figures: ofMethods(standIn+", penalties", "", ", L1 0.0005", ", L1 0.01", ", L2 0.0005", ", L2 0.05"),
 	},
-	"varady/fig7.3": {cells: fig73(), onTest: true, special: compareDreams},
-	"varady/fig7.8": {
+	"varady/fig7.3": row{cells: fig73(), onTest: true, special: func(c *comparison) {
+		var variation []float64
+		for _, name := range c.labels {
+			of := c.of(name)
+			sheet := must(of[0].model.Means(c.ctx, c.few(100, 100, 10)))
+			variation = append(variation, totalVariation(sheet))
+			c.Draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
+		}
+		j := c.look("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.")
+		j.add(exact(variation[1]-variation[0], "", "mean difference of neighbouring pixels of dreams, Gaussian units less Bernoulli units").Under(0))
+		soFar()(c, j)
+	}},
+	"varady/fig7.8": row{
 		cells: fig78, onTest: true,
-		claims:  []claim{shown("Dense and conv-only alike; both with a deconvolution significantly worse.", askDeconvolved, soFar())},
+		claims: []claim{shown("Dense and conv-only alike; both with a deconvolution significantly worse.",
+			func(c *comparison, j *judgement) {
+				all := c.all()
+				both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
+				j.add(exact(math.Abs(dense-q)/math.Abs(dense-both), "", "test rows at the end: distance of dense from q only, over its distance from conv/deconv").Under(0.1),
+					exact(min(dense, q)-both, "nats", "the lower of both over conv/deconv").Over(0),
+					exact(min(dense, q)-p, "nats", "the lower of both over p only").Over(0))
+			}, soFar())},
 		figures: ofCells(standIn + ", bottom layers"),
 	},
-	"varady/fig7.9": {
+	"varady/fig7.9": row{
 		cells: []cell{{"RWS", fig78[0].plan, 0}, {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}, onTest: true,
-		claims:  []claim{shown("Same minimum; NRWS slightly faster.", askSooner, soFar())},
+		claims: []claim{shown("Same minimum; NRWS slightly faster.", func(c *comparison, j *judgement) {
+			var reached [2]int
+			var highest, covered [2]float64
+			for i, of := range c.all("RWS", "NRWS") {
+				first := of.mean(after(1))
+				highest[i] = of.mean(best)
+				covered[i] = highest[i] - first
+				for reached[i] = 1; reached[i] < of.epochs() && of.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
+				}
+			}
+			j.add(exact((highest[1]-highest[0])/covered[0], "", "best of test rows, NRWS − RWS, over the %.1f nats that training covers", covered[0]).Within(0.01),
+				exact(float64(reached[1]-reached[0]), "epochs", "nine tenths of that, NRWS less RWS").Under(0))
+		}, soFar())},
 		figures: ofCells(standIn + ", convolutions"),
 	},
-	"bihm/fig3.10": {
+	"bihm/fig3.10": row{
 		cells: []cell{{"BiHM", largeFaces, 0}}, onTest: true,
-		claims:  []claim{shown("First epochs learn the mean face, then log p* rises for hundreds of epochs.", askRising, soFar())},
-		special: drawLargeFaces,
+		claims: []claim{shown("First epochs learn the mean face, then log p* rises for hundreds of epochs.",
+			func(c *comparison, j *judgement) {
+				epochs := c.epochsOf(largeFaces.name)
+				half := partOf(largeFaces.part, epochs)
+				star := func(epoch int) evaluation {
+					return c.normalized(c.trainedAt(largeFaces.name, "BiHM", epoch)[0], "test", c.samples)
+				}
+				j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half),
+					starDifference(star(epochs), star(half)))
+			}, soFar())},
+		special: func(c *comparison) {
+			of := c.of("BiHM")[0]
+			later := of.history
+			later.Epochs = later.Epochs[len(later.Epochs)/4:]
+			c.Draw("log-p-star", fmt.Sprintf("log p and log p* of test rows from epoch %d on; %s", later.Epochs[0].Epoch, standIn), plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, later).Title("BiHM, test rows"))
+			c.drawDreams("samples", "Means of 100 dreams, "+trainedFor(of), of)
+		},
 	},
-	"varady/figC.6": {
+	"varady/figC.6": row{
 		cells: figC6(), onTest: true,
-		claims: []claim{shown("No lasting gain; longer than 100 epochs only delays.", askWarmUps, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
+		claims: []claim{shown("No lasting gain; longer than 100 epochs only delays.", func(c *comparison, j *judgement) {
+			for _, m := range warmed {
+				ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
+				apart := slices.Max(ends) - slices.Min(ends)
+				j.add(exact(apart, "nats", "%s: range of the ends of warm-ups of 0 to 100", m.name).Under(0.5))
+			}
+		}, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
 		figures: each([]string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"}, func(name string) figure {
 			return figure{standIn + ", warm-ups: " + name, []string{name + ", warm-up 0", name + ", warm-up 50", name + ", warm-up 100", name + ", warm-up 200"}}
 		}),
 	},
+	"bihm/fig3.9": by(func(w *work) {
+		of := w.trained(largeFaces.name, "BiHM")[0]
+		chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
+		w.Draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations, %s", chain.Sweeps, trainedFor(of)), plotting.Samples(must(of.model.Gibbs(w.ctx, 12, chain, w.Progress))))
+		set := w.dataset(of)
+		mask := must(dataset.ParseMask("left", set.Shape(), 1))
+		filled := must(of.model.Inpaint(w.ctx, of.model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
+		w.claim("(shown) Faces are recognisable.").say("the figures are there to be looked at")
+		w.Draw("inpainting", "Left halves of test rows drawn anew from p*, "+trainedFor(of), plotting.Inpainting(filled))
+	}, largeFaces),
 }
 
 // The Olivetti faces replace TFD, which is not public: 320 training rows instead of some 100,000.
@@ -173,33 +234,12 @@ func figC6() (cells []cell) {
 	return cells
 }
 
-func askWarmUps(c *comparison, j *judgement) {
-	for _, m := range warmed {
-		ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
-		apart := slices.Max(ends) - slices.Min(ends)
-		j.add(exact(apart, "nats", "%s: range of the ends of warm-ups of 0 to 100", m.name).Under(0.5))
-	}
-}
-
 func fig73() []cell {
 	bernoulli := faces("nrws-long", hm.NRWS().LearningRate(0.002).Damping(0.2), 5000)
 	gaussian := faces("nrws-gaussian", hm.NRWS().LearningRate(0.0001).Damping(0.2), 200)
 	gaussian.data.Binarization, gaussian.machine = dataset.Gray, gaussian.machine.Units(hm.Gaussian)
 	bernoulli.seeds, gaussian.seeds = 1, 1
 	return []cell{{"Bernoulli", bernoulli, 0}, {"Gaussian", gaussian, 0}}
-}
-
-func compareDreams(c *comparison) {
-	var variation []float64
-	for _, name := range c.labels {
-		of := c.of(name)
-		sheet := must(of[0].model.Means(c.ctx, c.few(100, 100, 10)))
-		variation = append(variation, totalVariation(sheet))
-		c.Draw(slug(name), fmt.Sprintf("Means of 100 dreams of %s units after %d epochs of %s", name, of.epochs(), standIn), plotting.Samples(sheet))
-	}
-	j := c.look("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.")
-	j.add(exact(variation[1]-variation[0], "", "mean difference of neighbouring pixels of dreams, Gaussian units less Bernoulli units").Under(0))
-	soFar()(c, j)
 }
 
 func totalVariation(s dataset.Sheet) float64 {
@@ -241,28 +281,6 @@ var fig78 = []cell{
 	{"deconv in p only", bottom("conv-p-rws", hm.RWS(), convolved(hm.GenerativeOnly)), 0},
 }
 
-func askDeconvolved(c *comparison, j *judgement) {
-	all := c.all()
-	both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
-	j.add(exact(math.Abs(dense-q)/math.Abs(dense-both), "", "test rows at the end: distance of dense from q only, over its distance from conv/deconv").Under(0.1),
-		exact(min(dense, q)-both, "nats", "the lower of both over conv/deconv").Over(0),
-		exact(min(dense, q)-p, "nats", "the lower of both over p only").Over(0))
-}
-
-func askSooner(c *comparison, j *judgement) {
-	var reached [2]int
-	var highest, covered [2]float64
-	for i, of := range c.all("RWS", "NRWS") {
-		first := of.mean(after(1))
-		highest[i] = of.mean(best)
-		covered[i] = highest[i] - first
-		for reached[i] = 1; reached[i] < of.epochs() && of.mean(after(reached[i])) < first+0.9*covered[i]; reached[i]++ {
-		}
-	}
-	j.add(exact((highest[1]-highest[0])/covered[0], "", "best of test rows, NRWS − RWS, over the %.1f nats that training covers", covered[0]).Within(0.01),
-		exact(float64(reached[1]-reached[0]), "epochs", "nine tenths of that, NRWS less RWS").Under(0))
-}
-
 // largeFaces is the machine of BiHM thesis 2016, 3.6.3. Its epochs are short, and the claim is about 200 of
 // them.
 var largeFaces = plan{
@@ -270,34 +288,6 @@ var largeFaces = plan{
 	machine: bidirectional(1000, 700, 700, 300),
 	method:  hm.BiHM().Optimizer(hm.Adam).BatchSize(100).L1(1e-5).LearningRate(0.00003), laptop: 200, full: 200, seeds: 1, part: 0.5,
 	measured: []hm.Measurement{{Every: 10, Samples: 100, LogZ2: 10_000}},
-}
-
-func makeFig39(w *work) {
-	of := w.trained(largeFaces.name, "BiHM")[0]
-	chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}
-	w.Draw("p-star", fmt.Sprintf("Faces drawn from p* by %d Gibbs iterations, %s", chain.Sweeps, trainedFor(of)), plotting.Samples(must(of.model.Gibbs(w.ctx, 12, chain, w.Progress))))
-	set := w.dataset(of)
-	mask := must(dataset.ParseMask("left", set.Shape(), 1))
-	filled := must(of.model.Inpaint(w.ctx, of.model.Subset(set.Test(), w.few(6, 6, 2)), mask, 2, chain, w.Progress))
-	w.claim("(shown) Faces are recognisable.").say("the figures are there to be looked at")
-	w.Draw("inpainting", "Left halves of test rows drawn anew from p*, "+trainedFor(of), plotting.Inpainting(filled))
-}
-
-func askRising(c *comparison, j *judgement) {
-	epochs := c.epochsOf(largeFaces.name)
-	half := partOf(largeFaces.part, epochs)
-	star := func(epoch int) evaluation {
-		return c.normalized(c.trainedAt(largeFaces.name, "BiHM", epoch)[0], "test", c.samples)
-	}
-	j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half), starDifference(star(epochs), star(half)))
-}
-
-func drawLargeFaces(c *comparison) {
-	of := c.of("BiHM")[0]
-	later := of.history
-	later.Epochs = later.Epochs[len(later.Epochs)/4:]
-	c.Draw("log-p-star", fmt.Sprintf("log p and log p* of test rows from epoch %d on; %s", later.Epochs[0].Epoch, standIn), plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, later).Title("BiHM, test rows"))
-	c.drawDreams("samples", "Means of 100 dreams, "+trainedFor(of), of)
 }
 
 // trainedFor ends a caption with the length of a training. TFD has some 1,000 steps in an epoch, its stand-in 4.

@@ -15,8 +15,8 @@ import (
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
-var fashionRows = map[string]row{
-	"varady/table5.2": {
+var fashionEntries = map[string]entry{
+	"varady/table5.2": row{
 		cells: table52, table: true,
 		numbers: []number{
 			logPOver("FashionMNIST, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
@@ -24,15 +24,22 @@ var fashionRows = map[string]row{
 		},
 		claims: []claim{judged("NRWS is ahead on FashionMNIST.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
 	},
-	"varady/text5.3.7-dnrws": {
+	"varady/text5.3.7-dnrws": row{
 		cells: []cell{{"FashionMNIST, DNRWS", fashionDNRWS, 0}, {"FashionMNIST, RWS", fashionRWS, 0}}, table: true,
 		claims: []claim{judged("DNRWS behaves like RWS, or marginally worse.", notAbove("FashionMNIST, DNRWS", "FashionMNIST, RWS"),
 			func(c *comparison, j *judgement) {
 				j.add(c.over("FashionMNIST, RWS", "FashionMNIST, DNRWS").of("behind by").Under(2).Errors(0))
 			})},
 	},
-	"varady/fig5.9": {cells: drawn(cell{"NRWS", fashionNRWS, 0.5}), special: drawFashionDreams},
-	"varady/table5.4": {
+	"varady/fig5.9": row{cells: drawn(cell{"NRWS", fashionNRWS, 0.5}), special: func(c *comparison) {
+		of := c.of("NRWS")[0]
+		j := c.look("(shown) Samples are recognisable clothes and faces.")
+		c.likeTheRows(j, "", of)
+		many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
+		many.Values = many.Values[:c.few(100, 100, 10)]
+		c.Draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
+	}},
+	"varady/table5.4": row{
 		cells: table54, table: true,
 		claims: []claim{judged("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
 			func(c *comparison, j *judgement) {
@@ -40,16 +47,40 @@ var fashionRows = map[string]row{
 			},
 			within(0.5, "FashionMNIST, NBiHM", "FashionMNIST, NRWS"))},
 	},
-	"varady/fig5.11": {
+	"varady/fig5.11": row{
 		cells: table54, begin: "FashionMNIST, ", timed: true, onTest: true,
-		claims:  []claim{judged("NBiHM is best overall, and BiHM leads NRWS for half of the time.", askBidirectional, byFewSamples)},
+		claims: []claim{judged("NBiHM is best overall, and BiHM leads NRWS for half of the time.", func(c *comparison, j *judgement) {
+			bihm, nbihm, nrws := c.of("BiHM"), c.of("NBiHM"), c.of("NRWS")
+			highest, overBiHM := ofGains(c.byEpochs(nbihm, nrws, nrws.tenths())), ofGains(c.byEpochs(nbihm, bihm, nrws.tenths()))
+			for i, q := range overBiHM {
+				if v := highest[i].Verdict(); v == reproduce.Holds || v == reproduce.Open && q.Verdict() == reproduce.Fails {
+					highest[i] = q
+				}
+			}
+			j.add(atLeast(6, "NBiHM highest at tenths of the epochs:", highest),
+				atLeast(3, "BiHM above NRWS at the first tenths of the seconds of NRWS:", ofGains(c.bySeconds(bihm, nrws, nrws, 1, 5))))
+		}, byFewSamples)},
 		figures: ofCells("FashionMNIST, C, bidirectional machines"), drawn: "varady/table5.4",
 	},
-	"varady/table6.2": {
+	"varady/table6.2": row{
 		cells: table62, table: true,
-		claims: []claim{judged("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.", askOptimisers)},
+		claims: []claim{judged("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.",
+			func(c *comparison, j *judgement) {
+				const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
+				for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
+					falling(rws+", Adam", rws+optimizer)(c, j)
+					falling(nrws+optimizer, rws+optimizer)(c, j)
+				}
+				velocity := nrws + ", momentum"
+				if c.of(nrws+", Nesterov").mean(end) > c.of(velocity).mean(end) {
+					velocity = nrws + ", Nesterov"
+				}
+				falling(velocity, nrws+", Adam")(c, j)
+				falling(velocity, nrws)(c, j)
+				falling(rws+", Adam", nrws+", Adam")(c, j)
+			})},
 	},
-	"varady/fig6.5": {
+	"varady/fig6.5": row{
 		cells: fig65, begin: "FashionMNIST, ",
 		claims: []claim{judged("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
 			func(c *comparison, j *judgement) {
@@ -60,29 +91,48 @@ var fashionRows = map[string]row{
 			aheadByEpochs(overOther("NRWS", "momentum", "Adam"), overOther("NRWS", "Nesterov", "Adam")))},
 		figures: ofMethods("FashionMNIST, C", "", ", momentum", ", Nesterov", ", Adam"), drawn: "varady/table6.2",
 	},
-	"varady/fig6.6": {
+	"varady/fig6.6": row{
 		cells: fig65, begin: "FashionMNIST, ",
 		special: func(c *comparison) {
 			c.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", c.bestOptimised("NRWS"), c.bestOptimised("RWS"))
 		},
 	},
-	"varady/table6.3": {
+	"varady/table6.3": row{
 		cells: table63, table: true,
 		claims: []claim{judged("L1 and L2 do not help NRWS.",
 			notAbove("FashionMNIST, NRWS, 2,000 epochs, L1 0.00001", "FashionMNIST, NRWS, 2,000 epochs"),
 			notAbove("FashionMNIST, NRWS, 2,000 epochs, L2 0.00001", "FashionMNIST, NRWS, 2,000 epochs"))},
 	},
-	"varady/fig6.9": {
+	"varady/fig6.9": row{
 		cells: fig69, begin: "FashionMNIST, ",
-		claims:  []claim{judged("Neither helps either method at any β; the larger β, the worse.", askPenalties)},
+		claims: []claim{judged("Neither helps either method at any β; the larger β, the worse.", func(c *comparison, j *judgement) {
+			for _, m := range methods {
+				for _, norm := range []string{", L1 ", ", L2 "} {
+					little, much := m+norm+"0.00001", m+norm+"0.001"
+					for _, penalised := range []string{little, much} {
+						j.add(c.over(penalised, m).of("%s over none", penalised).Under(0.3).Errors(0))
+					}
+					for _, other := range []string{m, little} {
+						j.above(other+" over "+much, c.over(other, much))
+					}
+				}
+			}
+		})},
 		figures: ofMethods("FashionMNIST, C, penalties", "", ", L1 0.00001", ", L1 0.001", ", L2 0.00001", ", L2 0.001"), drawn: "varady/table6.3",
 	},
-	"varady/fig6.11": {
+	"varady/fig6.11": row{
 		cells: fig69, begin: "FashionMNIST, ",
-		claims:  []claim{judged("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.", askHeld)},
+		claims: []claim{judged("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.",
+			func(c *comparison, j *judgement) {
+				for _, m := range methods {
+					free, held := c.normsOf(m), c.normsOf(m+", L2 0.001")
+					j.add(exact(held.at(1, ofWeights)/free.at(1, ofWeights), "", "%s: norm of the weights with L2 0.001, over that without", m).Under(0.5),
+						exact(held.at(1, ofGradients)/held.at(0.5, ofGradients)-1, "", "relative change of the norm of the gradients over the second half").Within(0.1))
+				}
+			})},
 		special: drawNorms("with L2 and without", "", ", L2 0.00001", ", L2 0.001"),
 	},
-	"varady/table6.4": {
+	"varady/table6.4": row{
 		cells: table64, table: true,
 		numbers: []number{
 			logPOver("FashionMNIST, gain of entropy, RWS, 2,000 epochs", "FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
@@ -92,18 +142,52 @@ var fashionRows = map[string]row{
 			falling("FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
 			falling("FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"))},
 	},
-	"varady/fig6.12": {
+	"varady/fig6.12": row{
 		cells: fig612, begin: "FashionMNIST, ", names: strongest,
 		claims: []claim{judged("It helps both methods in speed and minimum; β 2.0 is best.",
 			falling("RWS, entropy", "RWS"), falling("RWS, entropy", "RWS, entropy 0.8"), falling("RWS, entropy", "RWS, entropy 5"),
 			falling("NRWS, entropy", "NRWS"), falling("NRWS, entropy", "NRWS, entropy 0.8"), falling("NRWS, entropy", "NRWS, entropy 5"))},
 		figures: ofMethods("FashionMNIST, C, entropy regulariser", "", ", entropy 0.8", ", entropy", ", entropy 5"), drawn: "varady/table6.4",
 	},
-	"varady/fig6.13": {
+	"varady/fig6.13": row{
 		cells: fig612, begin: "FashionMNIST, ", names: strongest,
-		claims:  []claim{judged("Weights grow larger with it, the opposite of L2; gradient norms level out higher.", askRaised)},
+		claims: []claim{judged("Weights grow larger with it, the opposite of L2; gradient norms level out higher.",
+			func(c *comparison, j *judgement) {
+				for _, m := range methods {
+					free, raised := c.normsOf(m), c.normsOf(m+", entropy")
+					j.add(exact(raised.at(1, ofWeights)/free.at(1, ofWeights), "", "%s: factor of the norm of the weights", m).Over(1.05),
+						exact(raised.at(1, ofGradients)/free.at(1, ofGradients), "", "%s: factor of the norm of the gradients", m).Over(1.05))
+				}
+			})},
 		special: drawNorms("with the entropy regulariser and without", "", ", entropy"),
 	},
+	"varady/fig5.7": by(func(w *work) {
+		nrws := w.trained(fashionNRWS.name, "NRWS")
+		var passed passedOver
+		all := []curve{nrws}
+		rws, at := bestOf(&passed, fashionRates, func(p plan) (curve, float64) {
+			of := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
+			all = append(all, of)
+			return of, of.mean(end)
+		})
+		w.timed(all...)
+		all = each(all, onTest)
+		nrws, rws = all[0], onTest(rws)
+		what := "NRWS over " + rws[0].history.Name + ","
+		j := w.claim("RWS at its best rate does not catch up with NRWS by epochs or by time.")
+		j.ahead(what, "tenths of the epochs from the second on", w.byEpochs(nrws, rws, rws.tenths()[1:]))
+		w.aheadBySeconds(j, what, nrws, rws, 2)
+		passed.note(j)
+		if atEnd(at, fashionRates) {
+			const edge = "the best rate of RWS lies at an end of those tried"
+			if reproduce.VerdictOn(j.on) == reproduce.Fails { // a better rate would not help
+				j.say(edge)
+			} else {
+				j.undecided(edge)
+			}
+		}
+		w.curves("FashionMNIST, C", all...)
+	}, append([]plan{fashionNRWS}, fashionRates...)...),
 }
 
 // fashion returns a plan for FashionMNIST with the machine of MNIST (Várady 2025, 5.3.2). Its curves show the
@@ -137,57 +221,8 @@ var fashionRates = []plan{
 	fashion("rws-0.002", hm.RWS().LearningRate(0.002), 2000), fashionRWS, fashion("rws-0.008", hm.RWS().LearningRate(0.008), 2000),
 }
 
-func makeFashionCurves(w *work) {
-	nrws := w.trained(fashionNRWS.name, "NRWS")
-	var passed passedOver
-	all := []curve{nrws}
-	rws, at := bestOf(&passed, fashionRates, func(p plan) (curve, float64) {
-		of := w.trained(p.name, fmt.Sprintf("RWS, η = %g", p.method.Spec().LearningRate))
-		all = append(all, of)
-		return of, of.mean(end)
-	})
-	w.timed(all...)
-	all = each(all, onTest)
-	nrws, rws = all[0], onTest(rws)
-	what := "NRWS over " + rws[0].history.Name + ","
-	j := w.claim("RWS at its best rate does not catch up with NRWS by epochs or by time.")
-	j.ahead(what, "tenths of the epochs from the second on", w.byEpochs(nrws, rws, rws.tenths()[1:]))
-	w.aheadBySeconds(j, what, nrws, rws, 2)
-	passed.note(j)
-	if atEnd(at, fashionRates) {
-		const edge = "the best rate of RWS lies at an end of those tried"
-		if reproduce.VerdictOn(j.on) == reproduce.Fails { // a better rate would not help
-			j.say(edge)
-		} else {
-			j.undecided(edge)
-		}
-	}
-	w.curves("FashionMNIST, C", all...)
-}
-
-func drawFashionDreams(c *comparison) {
-	of := c.of("NRWS")[0]
-	j := c.look("(shown) Samples are recognisable clothes and faces.")
-	c.likeTheRows(j, "", of)
-	many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
-	many.Values = many.Values[:c.few(100, 100, 10)]
-	c.Draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
-}
-
 var table54 = []cell{
 	{"FashionMNIST, BiHM", fashionBiHM, 0}, {"FashionMNIST, NBiHM", fashionNBiHM, 0}, {"FashionMNIST, NRWS", fashionNRWS, 0},
-}
-
-func askBidirectional(c *comparison, j *judgement) {
-	bihm, nbihm, nrws := c.of("BiHM"), c.of("NBiHM"), c.of("NRWS")
-	highest, overBiHM := ofGains(c.byEpochs(nbihm, nrws, nrws.tenths())), ofGains(c.byEpochs(nbihm, bihm, nrws.tenths()))
-	for i, q := range overBiHM {
-		if v := highest[i].Verdict(); v == reproduce.Holds || v == reproduce.Open && q.Verdict() == reproduce.Fails {
-			highest[i] = q
-		}
-	}
-	j.add(atLeast(6, "NBiHM highest at tenths of the epochs:", highest),
-		atLeast(3, "BiHM above NRWS at the first tenths of the seconds of NRWS:", ofGains(c.bySeconds(bihm, nrws, nrws, 1, 5))))
 }
 
 // accelerated returns the training runs of Várady 2025, 6.1 on a set: RWS and NRWS with each optimiser at the
@@ -206,21 +241,6 @@ func accelerated(on string, of func(name string, method hm.Method, full int) pla
 }
 
 var table62 = accelerated("FashionMNIST, ", fashion, 0.1)
-
-func askOptimisers(c *comparison, j *judgement) {
-	const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
-	for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
-		falling(rws+", Adam", rws+optimizer)(c, j)
-		falling(nrws+optimizer, rws+optimizer)(c, j)
-	}
-	velocity := nrws + ", momentum"
-	if c.of(nrws+", Nesterov").mean(end) > c.of(velocity).mean(end) {
-		velocity = nrws + ", Nesterov"
-	}
-	falling(velocity, nrws+", Adam")(c, j)
-	falling(velocity, nrws)(c, j)
-	falling(rws+", Adam", nrws+", Adam")(c, j)
-}
 
 // fig65 holds the first 2,000 epochs of the runs of table 6.2.
 var fig65 = drawn(table62...)
@@ -284,20 +304,6 @@ var fig69 = drawn(slices.Concat(table63,
 	penalised(", L1 0.001", "l1-0.001", withL1(1e-3)),
 	penalised(", L2 0.001", "l2-0.001", withL2(1e-3)))...)
 
-func askPenalties(c *comparison, j *judgement) {
-	for _, m := range methods {
-		for _, norm := range []string{", L1 ", ", L2 "} {
-			little, much := m+norm+"0.00001", m+norm+"0.001"
-			for _, penalised := range []string{little, much} {
-				j.add(c.over(penalised, m).of("%s over none", penalised).Under(0.3).Errors(0))
-			}
-			for _, other := range []string{m, little} {
-				j.above(other+" over "+much, c.over(other, much))
-			}
-		}
-	}
-}
-
 func ofWeights(l runs.LayerNorms) float64   { return l.Weights }
 func ofGradients(l runs.LayerNorms) float64 { return l.Gradient }
 
@@ -310,22 +316,6 @@ func drawNorms(what string, endings ...string) func(*comparison) {
 			c.Draw("norms-"+strings.ToLower(m), "Norms of weights and, of the last minibatch of each epoch, of gradients on FashionMNIST, both networks together, "+what+": "+m,
 				plotting.NetworkNorms(all...))
 		}
-	}
-}
-
-func askHeld(c *comparison, j *judgement) {
-	for _, m := range methods {
-		free, held := c.normsOf(m), c.normsOf(m+", L2 0.001")
-		j.add(exact(held.at(1, ofWeights)/free.at(1, ofWeights), "", "%s: norm of the weights with L2 0.001, over that without", m).Under(0.5),
-			exact(held.at(1, ofGradients)/held.at(0.5, ofGradients)-1, "", "relative change of the norm of the gradients over the second half").Within(0.1))
-	}
-}
-
-func askRaised(c *comparison, j *judgement) {
-	for _, m := range methods {
-		free, raised := c.normsOf(m), c.normsOf(m+", entropy")
-		j.add(exact(raised.at(1, ofWeights)/free.at(1, ofWeights), "", "%s: factor of the norm of the weights", m).Over(1.05),
-			exact(raised.at(1, ofGradients)/free.at(1, ofGradients), "", "%s: factor of the norm of the gradients", m).Over(1.05))
 	}
 }
 

@@ -14,6 +14,42 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+var settingEntries = map[string]entry{
+	"first-try": maker{firstTryTrainings, func(w *work) {
+		above := w.claim("Suggested settings learn on each of ten sets.")
+		near := w.claim("Suggested settings gain at least nine tenths of what tuned settings gain, on eight of ten sets.")
+		var reached []reproduce.Quantity
+		all := dataset.List()
+		for _, f := range firstTries {
+			first, best := f.plans(all)
+			gains := each([]plan{first, best}, func(p plan) gain {
+				of := w.trained(p.name, f.name)[0]
+				e := w.estimate(of, "validation", w.few(0, 0, 20), w.few(1000, 100, 10))
+				base := of.history.Baseline.Factorized
+				return gain{float64(e.LogP) - base.Value, math.Hypot(float64(e.LogPSE), base.SE), e.Data}
+			})
+			above.add(gains[0].of("%s above the factorised model", f.name).Over(0).Errors(3))
+			part := gains[0].nats / gains[1].nats
+			reached = append(reached, exact(part, "", "%s", f.name).Over(0.9))
+			near.say("%s %.1f %% of %v", f.name, 100*part, gains[1])
+		}
+		near.add(atLeast(8, "at least 90 % on", reached))
+	}},
+	"tuner": by[plan](func(w *work) {
+		j := w.claim("Successive halving ends with a better machine than a grid of equal cost, on four of five sets.")
+		var above []reproduce.Quantity
+		for _, name := range tunedSets[:w.few(len(tunedSets), len(tunedSets), 1)] {
+			of := each([]uint64{1, 2, 3}[:w.few(3, 3, 1)], func(seed uint64) searched { return w.search(name, seed) })
+			nats, se := statistics.MeanAndError(len(of), func(i int) float64 { return of[i].Tuner - of[i].Grid })
+			by := gain{nats, se, len(of)}.of("%s", name).Over(0)
+			above = append(above, by)
+			j.say("%v (%.2f against %.2f; seed 1: %s against %s)", by,
+				mean(each(of, func(s searched) float64 { return s.Tuner })), mean(each(of, func(s searched) float64 { return s.Grid })), of[0].Found, of[0].Picked)
+		}
+		j.add(atLeast(min(4, len(above)), "ahead on", above))
+	}),
+}
+
 // A firstTry is a set on which the settings that hm.Suggested chooses are compared with tuned settings.
 type firstTry struct {
 	name    string
@@ -73,27 +109,6 @@ func firstTryTrainings(s reproduce.Scale) (trainings []reproduce.Training) {
 	return trainings
 }
 
-func makeFirstTry(w *work) {
-	above := w.claim("Suggested settings learn on each of ten sets.")
-	near := w.claim("Suggested settings gain at least nine tenths of what tuned settings gain, on eight of ten sets.")
-	var reached []reproduce.Quantity
-	all := dataset.List()
-	for _, f := range firstTries {
-		first, best := f.plans(all)
-		gains := each([]plan{first, best}, func(p plan) gain {
-			of := w.trained(p.name, f.name)[0]
-			e := w.estimate(of, "validation", w.few(0, 0, 20), w.few(1000, 100, 10))
-			base := of.history.Baseline.Factorized
-			return gain{float64(e.LogP) - base.Value, math.Hypot(float64(e.LogPSE), base.SE), e.Data}
-		})
-		above.add(gains[0].of("%s above the factorised model", f.name).Over(0).Errors(3))
-		part := gains[0].nats / gains[1].nats
-		reached = append(reached, exact(part, "", "%s", f.name).Over(0.9))
-		near.say("%s %.1f %% of %v", f.name, 100*part, gains[1])
-	}
-	near.add(atLeast(8, "at least 90 % on", reached))
-}
-
 // tunedSets lists the sets on which a tuning is compared with a grid.
 var tunedSets = []string{"miniglyphs", "minimnist", "uci/adult", "uci/mushrooms", "uci/connect4"}
 
@@ -142,18 +157,4 @@ func (w *work) testLogP(dir string) float64 {
 	model := must(run.Best())
 	rows := model.Subset(must(w.Sets.Open(run.Experiment(), dir)).Test(), w.few(0, 1000, 20))
 	return must(model.Evaluate(w.ctx, rows, w.few(1000, 100, 5), w.Progress)).LogP
-}
-
-func makeTuner(w *work) {
-	j := w.claim("Successive halving ends with a better machine than a grid of equal cost, on four of five sets.")
-	var above []reproduce.Quantity
-	for _, name := range tunedSets[:w.few(len(tunedSets), len(tunedSets), 1)] {
-		of := each([]uint64{1, 2, 3}[:w.few(3, 3, 1)], func(seed uint64) searched { return w.search(name, seed) })
-		nats, se := statistics.MeanAndError(len(of), func(i int) float64 { return of[i].Tuner - of[i].Grid })
-		by := gain{nats, se, len(of)}.of("%s", name).Over(0)
-		above = append(above, by)
-		j.say("%v (%.2f against %.2f; seed 1: %s against %s)", by,
-			mean(each(of, func(s searched) float64 { return s.Tuner })), mean(each(of, func(s searched) float64 { return s.Grid })), of[0].Found, of[0].Picked)
-	}
-	j.add(atLeast(min(4, len(above)), "ahead on", above))
 }

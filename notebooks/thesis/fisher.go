@@ -15,6 +15,86 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
+var untrainedEntries = map[string]entry{
+	"varady/fig6.10": by[plan](func(w *work) {
+		set := w.open(fashionDrawn)
+		train := set.Train()
+		share := float64(bytes.Count(train.Values, []byte{0})) / float64(len(train.Values))
+		w.claim("(shown) Many backgrounds are black.").
+			add(exact(share, "", "share of the pixels of %s training rows that are 0:", thousands(train.Rows)).Over(1.0 / 3))
+		w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
+	}),
+	"varady/figA.1": by[plan](func(w *work) {
+		w.drawRows("3by3", "Training rows of 3by3", w.open(dataset.Spec{Name: "3by3"}))
+		w.drawRows("mnist", "Training rows of binarised MNIST", w.open(binarizedMNIST))
+		w.drawRows("minimnist", "Training rows of miniMNIST, grey levels (C)", w.open(miniMNISTDrawn))
+		w.drawRows("fashion", "Training rows of FashionMNIST, grey levels (C)", w.open(fashionDrawn))
+		w.drawRows("faces", "Training rows of the Olivetti faces in 24×24 pixels, which stand in for TFD", w.open(smallFaces))
+		w.claim("(shown)").say("the figures are there to be looked at")
+	}),
+	"varady/fig4.1": by[plan](func(w *work) {
+		n := networkOf(hm.New(dataset.Shape{Height: 1, Width: 6}).Dense(3, 2).Coding(hm.ZeroOne), 1, true)
+		f := newFisher(n.of)
+		for s, probability := range (&oracle.Machine{Networks: n.Networks}).Model() {
+			f.add(n.score(each(s, func(layer []bool) []float64 {
+				return each(layer, func(on bool) float64 {
+					if on {
+						return 1
+					}
+					return 0
+				})
+			})), probability)
+		}
+		outside, within := f.outside(f.size)
+		w.claim("The matrix is block-diagonal by unit.").add(exact(outside, "", "largest entry outside the blocks").Under(1e-12)).
+			say("all 2,048 states of a network with drawn parameters (thesis/fisher.go); within the blocks it is %.3f", within)
+		w.Draw("enumerated", "Fisher matrix of a network of 2, 3 and 6 binary units, from the top, summed over all states, and its blocks, one a unit; on the left brightness is logarithmic, over three decades",
+			f.besideBlocks())
+	}),
+	"varady/fig7.1": by[plan](func(w *work) {
+		f, _ := w.estimated("The matrix is block-diagonal by unit.", gaussianNetwork())
+		w.Draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
+			f.besideBlocks())
+	}),
+	"varady/fig7.2": by[plan](func(w *work) {
+		n := gaussianNetwork()
+		f, j := w.estimated("Layer-wide blocks of others contain the fine ones.", n)
+		of := func(a int) block { return n.blocks[f.of[a]] }
+		fine, wide := 0, 0
+		for _, both := range eachPair(f.asTheyAre(), f.asTheyAre(), func(a, b int) [2]int { return [2]int{a, b} }) {
+			if of(both[0]).layer == of(both[1]).layer {
+				wide++
+				fine += int(f.block(both[0], both[1]))
+			}
+		}
+		j.say("%d of the %d entries of the layer-wide blocks are in fine ones", fine, wide)
+		byLayer := f.asTheyAre()
+		slices.SortStableFunc(byLayer, func(a, b int) int {
+			return cmp.Or(-cmp.Compare(of(a).layer, of(b).layer), cmp.Compare(of(a).output, of(b).output))
+		})
+		inLayers := func(a, b int) float64 {
+			if of(a).layer == of(b).layer {
+				return max(0.4, f.block(a, b))
+			}
+			return 0
+		}
+		w.Draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks within the blocks of whole layers (grey); "+logarithmic,
+			plotting.SideBySide(f.picture("estimated", byLayer, f.brightness()),
+				f.picture("blocks in blocks of layers", byLayer, inLayers)))
+	}),
+	"varady/fig7.7": by[plan](func(w *work) {
+		halving := func(channels int) hm.Convolution {
+			return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
+		}
+		three := hm.New(dataset.Shape{Height: 4, Width: 4}).Convolve(halving(3)).Coding(hm.ZeroOne)
+		f, _ := w.estimated("One block a channel.", networkOf(three, 0.5, false))
+		w.Draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
+			f.besideBlocks())
+		twice := hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
+		w.Draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(twice.Architecture()))
+	}),
+}
+
 // network is one of the networks of a small machine with random parameters. Its Fisher matrix has a block for
 // each unit, or for each channel of a convolution; a Gaussian unit has two, for its mean and for its
 // deviation.
@@ -178,73 +258,9 @@ func (w *work) estimated(says string, n network) (fisher, *judgement) {
 
 const logarithmic = "on the left brightness is logarithmic, over three decades, and what is not black outside the blocks is noise"
 
-func makeFig41(w *work) {
-	n := networkOf(hm.New(dataset.Shape{Height: 1, Width: 6}).Dense(3, 2).Coding(hm.ZeroOne), 1, true)
-	f := newFisher(n.of)
-	for s, probability := range (&oracle.Machine{Networks: n.Networks}).Model() {
-		f.add(n.score(each(s, func(layer []bool) []float64 {
-			return each(layer, func(on bool) float64 {
-				if on {
-					return 1
-				}
-				return 0
-			})
-		})), probability)
-	}
-	outside, within := f.outside(f.size)
-	w.claim("The matrix is block-diagonal by unit.").add(exact(outside, "", "largest entry outside the blocks").Under(1e-12)).
-		say("all 2,048 states of a network with drawn parameters (thesis/fisher.go); within the blocks it is %.3f", within)
-	w.Draw("enumerated", "Fisher matrix of a network of 2, 3 and 6 binary units, from the top, summed over all states, and its blocks, one a unit; on the left brightness is logarithmic, over three decades",
-		f.besideBlocks())
-}
-
 // gaussianNetwork returns a network of 3 Gaussian units below 2.
 func gaussianNetwork() network {
 	return networkOf(hm.New(dataset.Shape{Height: 1, Width: 3}).Dense(2).Units(hm.Gaussian), 0.3, true)
-}
-
-func makeFig71(w *work) {
-	f, _ := w.estimated("The matrix is block-diagonal by unit.", gaussianNetwork())
-	w.Draw("estimate", "Fisher matrix of a 3-2 network of Gaussian units, estimated from samples without assuming blocks, and its blocks, one of the mean and one of the deviation of each unit; "+logarithmic,
-		f.besideBlocks())
-}
-
-func makeFig72(w *work) {
-	n := gaussianNetwork()
-	f, j := w.estimated("Layer-wide blocks of others contain the fine ones.", n)
-	of := func(a int) block { return n.blocks[f.of[a]] }
-	fine, wide := 0, 0
-	for _, both := range eachPair(f.asTheyAre(), f.asTheyAre(), func(a, b int) [2]int { return [2]int{a, b} }) {
-		if of(both[0]).layer == of(both[1]).layer {
-			wide++
-			fine += int(f.block(both[0], both[1]))
-		}
-	}
-	j.say("%d of the %d entries of the layer-wide blocks are in fine ones", fine, wide)
-	byLayer := f.asTheyAre()
-	slices.SortStableFunc(byLayer, func(a, b int) int {
-		return cmp.Or(-cmp.Compare(of(a).layer, of(b).layer), cmp.Compare(of(a).output, of(b).output))
-	})
-	inLayers := func(a, b int) float64 {
-		if of(a).layer == of(b).layer {
-			return max(0.4, f.block(a, b))
-		}
-		return 0
-	}
-	w.Draw("layers", "The same matrix with all means of a layer before its deviations, and its blocks within the blocks of whole layers (grey); "+logarithmic,
-		plotting.SideBySide(f.picture("estimated", byLayer, f.brightness()), f.picture("blocks in blocks of layers", byLayer, inLayers)))
-}
-
-func makeFig77(w *work) {
-	halving := func(channels int) hm.Convolution {
-		return hm.Convolution{Channels: channels, Height: 2, Width: 2, Stride: 2}
-	}
-	three := hm.New(dataset.Shape{Height: 4, Width: 4}).Convolve(halving(3)).Coding(hm.ZeroOne)
-	f, _ := w.estimated("One block a channel.", networkOf(three, 0.5, false))
-	w.Draw("estimate", "Fisher matrix of a convolution with three channels of 2×2 windows, whose weights all positions share, estimated from samples, and its blocks, one a channel; "+logarithmic,
-		f.besideBlocks())
-	twice := hm.New(dataset.Shape{Height: 8, Width: 8}).Convolve(halving(3)).Convolve(halving(2))
-	w.Draw("structure", "Fisher matrix of a machine with two convolutions: the lower hidden layer has three channels, and a block for each", plotting.FisherStructure(twice.Architecture()))
 }
 
 func (w *work) open(spec dataset.Spec) *dataset.Set {
@@ -260,22 +276,4 @@ func (w *work) drawRows(name, caption string, set *dataset.Set) {
 		first = append(first, i)
 	}
 	w.Draw(name, caption, plotting.Samples(dataset.Sheet{Shape: set.Shape(), Values: set.Train().Floats(first...)}))
-}
-
-func makeFig610(w *work) {
-	set := w.open(fashionDrawn)
-	train := set.Train()
-	share := float64(bytes.Count(train.Values, []byte{0})) / float64(len(train.Values))
-	w.claim("(shown) Many backgrounds are black.").
-		add(exact(share, "", "share of the pixels of %s training rows that are 0:", thousands(train.Rows)).Over(1.0 / 3))
-	w.drawRows("rows", "A hundred training rows of FashionMNIST", set)
-}
-
-func makeFigA1(w *work) {
-	w.drawRows("3by3", "Training rows of 3by3", w.open(dataset.Spec{Name: "3by3"}))
-	w.drawRows("mnist", "Training rows of binarised MNIST", w.open(binarizedMNIST))
-	w.drawRows("minimnist", "Training rows of miniMNIST, grey levels (C)", w.open(miniMNISTDrawn))
-	w.drawRows("fashion", "Training rows of FashionMNIST, grey levels (C)", w.open(fashionDrawn))
-	w.drawRows("faces", "Training rows of the Olivetti faces in 24×24 pixels, which stand in for TFD", w.open(smallFaces))
-	w.claim("(shown)").say("the figures are there to be looked at")
 }

@@ -70,27 +70,6 @@ func (w *work) drawOptimum(title string, o optimum) {
 	w.Draw("grid", title+": the least −log p of the validation rows (nats) within the run", plotting.HeatMap("learning rate η", "damping α", "−log p(x) (nats)", o.cells...))
 }
 
-func makeFigC2(w *work) {
-	o := w.optimum("minimnist-grid")
-	const rounding = 1e-9
-	j := w.claim("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.")
-	j.add(fact(slices.IsSorted(o.rates), "best η does not fall as α rises"), exact(o.α, "", "best at α").Over(0.005-rounding).Under(0.1+rounding),
-		exact(o.η, "", "and η").Over(0.005-rounding).Under(0.02+rounding))
-	j.say("best η of each α, from %g to %g: %s; %d trainings diverged", gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
-	w.drawOptimum("NRWS on miniMNIST", o)
-}
-
-func makeFigC3(w *work) {
-	o, mini := w.optimum("mnist-grid"), w.optimum("minimnist-grid")
-	j := w.claim("The larger the image, the larger the α that is needed.")
-	j.add(exact(o.α-mini.α, "", "best α less that on miniMNIST").Over(0))
-	j.say("best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, len(o.passed), len(mini.passed))
-	if o.α == mini.α {
-		j.undecided("the best α is the same")
-	}
-	w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
-}
-
 // The refresh intervals of Várady 2025, fig. C.5. With the last of them, training breaks down in the thesis.
 var fashionRefreshes = []int{100, 200, 500, 1000, 10000, 100000}
 
@@ -107,50 +86,90 @@ func figC5() []cell {
 }
 
 // gridRows holds the results of Várady 2025, app. C, that compare runs with a few settings.
-var gridRows = map[string]row{
-	"varady/figC.1": {
-		cells: threeByThree(), special: compareDivergences,
+var gridEntries = map[string]entry{
+	"varady/figC.1": row{
+		cells: threeByThree(), special: func(c *comparison) {
+			found := map[string]divergence{}
+			var evidence []string
+			for _, of := range threeByThree() {
+				d := c.divergence(of.plan.name)
+				found[of.number] = d
+				evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", of.number, mean(d.first), mean(d.last), d.noise))
+			}
+			ws, scaled, small := found["WS, η 0.02"], found["WS, η 0.04"], found["NWS, α 0.0001"]
+			j := c.claim("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.")
+			ratio := mean(found["NWS, α 1"].last) / mean(scaled.last)
+			j.add(exact(ratio, "", "α 1 over WS at the rate that α scales: ×").Over(1 / 1.5).Under(1.5))
+			for _, name := range c.labels {
+				if name != "NWS, α 0.0001" {
+					j.above("α 0.0001 after one epoch below "+name, below(small.first, found[name].first))
+					j.add(exact(small.noise/found[name].noise, "", "sd of α 0.0001 over sd of %s: ×", name).Over(1))
+				}
+			}
+			for _, α := range []string{"0.001", "0.01", "0.1"} {
+				j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, ws.last))
+			}
+			j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
+			c.Beyond("On 3by3 the KL of WS is lower by %v at the rate to which α 1 scales the rate of NWS, and the KL of NWS with α 0.1 is lower than the KL of WS by %v",
+				below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
+		},
 		figures: []figure{
 			{title: "3by3, WS and NWS"},
 			{"3by3, WS and NWS but for the least damping", []string{"WS, η 0.02", "WS, η 0.04", "NWS, α 0.001", "NWS, α 0.01", "NWS, α 0.1", "NWS, α 1"}},
 		},
 	},
-	"varady/figC.5": {
+	"varady/figC.5": row{
 		cells: figC5(), unstable: tooSeldom, onTest: true,
 		claims: []claim{judged("K 100,000 breaks down; most others reach the same minimum.",
-			within(0.5, "K = 200", "K = 100"), within(0.5, "K = 500", "K = 100"), within(0.5, "K = 1000", "K = 100"), askBreakdown),
+			within(0.5, "K = 200", "K = 100"), within(0.5, "K = 500", "K = 100"), within(0.5, "K = 1000", "K = 100"),
+			func(c *comparison, j *judgement) {
+				if slices.Contains(c.labels, tooSeldom) {
+					j.add(c.over("K = 100", tooSeldom).of("%s behind by", tooSeldom).Over(2).Errors(0))
+				}
+				c.passed.note(j)
+				if steps := c.of("K = 100")[0].last().Step; steps <= 10_000 {
+					j.say("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps))
+				}
+			}),
 			judged("K 100 has a slight advantage on test rows.", falling("K = 100", "K = 200"), falling("K = 100", "K = 500"), falling("K = 100", "K = 1000"))},
 		figures: ofCells("FashionMNIST, C, NRWS, steps between refreshes"),
 	},
-	"varady/tableC.1": {cells: figC5(), unstable: tooSeldom, special: findRefreshTimes},
-}
-
-func askBreakdown(c *comparison, j *judgement) {
-	if slices.Contains(c.labels, tooSeldom) {
-		j.add(c.over("K = 100", tooSeldom).of("%s behind by", tooSeldom).Over(2).Errors(0))
-	}
-	c.passed.note(j)
-	if steps := c.of("K = 100")[0].last().Step; steps <= 10_000 {
-		j.say("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps))
-	}
-}
-
-func findRefreshTimes(c *comparison) {
-	for _, k := range fashionRefreshes {
-		label := refreshEvery(k)
-		if k == 1000 || !slices.Contains(c.labels, label) {
-			continue
+	"varady/tableC.1": row{cells: figC5(), unstable: tooSeldom, special: func(c *comparison) {
+		for _, k := range fashionRefreshes {
+			label := refreshEvery(k)
+			if k == 1000 || !slices.Contains(c.labels, label) {
+				continue
+			}
+			measure := "ratio"
+			if k < 1000 {
+				measure = "factor saved"
+			}
+			ratio, se := c.secondsRatio(label, "K = 1000", c.labels...)
+			c.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, ratio, se, c.of(label))
 		}
-		measure := "ratio"
-		if k < 1000 {
-			measure = "factor saved"
+		ratio, se := c.secondsRatio("K = 1000", "K = 100", c.labels...)
+		c.claim("The time saved is a reason to prefer large K.").
+			add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
+	}},
+	"varady/figC.2": by(func(w *work) {
+		o := w.optimum("minimnist-grid")
+		const rounding = 1e-9
+		j := w.claim("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.")
+		j.add(fact(slices.IsSorted(o.rates), "best η does not fall as α rises"), exact(o.α, "", "best at α").Over(0.005-rounding).Under(0.1+rounding),
+			exact(o.η, "", "and η").Over(0.005-rounding).Under(0.02+rounding))
+		j.say("best η of each α, from %g to %g: %s; %d trainings diverged", gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
+		w.drawOptimum("NRWS on miniMNIST", o)
+	}, miniGrid...),
+	"varady/figC.3": by(func(w *work) {
+		o, mini := w.optimum("mnist-grid"), w.optimum("minimnist-grid")
+		j := w.claim("The larger the image, the larger the α that is needed.")
+		j.add(exact(o.α-mini.α, "", "best α less that on miniMNIST").Over(0))
+		j.say("best at η %g, α %g; on miniMNIST at α %g; %d and %d trainings diverged", o.η, o.α, mini.α, len(o.passed), len(mini.passed))
+		if o.α == mini.α {
+			j.undecided("the best α is the same")
 		}
-		ratio, se := c.secondsRatio(label, "K = 1000", c.labels...)
-		c.foundTimes(fmt.Sprintf("K %d over K 1000", k), measure, ratio, se, c.of(label))
-	}
-	ratio, se := c.secondsRatio("K = 1000", "K = 100", c.labels...)
-	c.claim("The time saved is a reason to prefer large K.").
-		add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
+		w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
+	}, slices.Concat(mnistGrid, miniGrid)...),
 }
 
 // threeByThree returns the training runs of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1,
@@ -195,30 +214,4 @@ func (w *work) divergence(name string) divergence {
 	}
 	d.noise = mean(each(late, sd))
 	return d
-}
-
-func compareDivergences(c *comparison) {
-	found := map[string]divergence{}
-	var evidence []string
-	for _, of := range threeByThree() {
-		d := c.divergence(of.plan.name)
-		found[of.number] = d
-		evidence = append(evidence, fmt.Sprintf("%s: %.4f, %.4f, %.4f", of.number, mean(d.first), mean(d.last), d.noise))
-	}
-	ws, scaled, small := found["WS, η 0.02"], found["WS, η 0.04"], found["NWS, α 0.0001"]
-	j := c.claim("Large α behaves like WS; very small α converges almost at once and stays noisy; α 0.001 to 0.1 beats WS.")
-	ratio := mean(found["NWS, α 1"].last) / mean(scaled.last)
-	j.add(exact(ratio, "", "α 1 over WS at the rate that α scales: ×").Over(1 / 1.5).Under(1.5))
-	for _, name := range c.labels {
-		if name != "NWS, α 0.0001" {
-			j.above("α 0.0001 after one epoch below "+name, below(small.first, found[name].first))
-			j.add(exact(small.noise/found[name].noise, "", "sd of α 0.0001 over sd of %s: ×", name).Over(1))
-		}
-	}
-	for _, α := range []string{"0.001", "0.01", "0.1"} {
-		j.above("α "+α+" at the end below WS", below(found["NWS, α "+α].last, ws.last))
-	}
-	j.say("exact KL in nats after one epoch, at the end, sd over the last epochs: %s", strings.Join(evidence, "; "))
-	c.Beyond("On 3by3 the KL of WS is lower by %v at the rate to which α 1 scales the rate of NWS, and the KL of NWS with α 0.1 is lower than the KL of WS by %v",
-		below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var miniRows = map[string]row{
-	"varady/tableD.1": {
+var miniEntries = map[string]entry{
+	"varady/tableD.1": row{
 		cells: miniCells(), table: true,
 		numbers: []number{
 			logPOver("B, NRWS over RWS", "B, NRWS", "B, RWS"), logPOver("B, RWS over WS", "B, RWS", "B, WS"),
@@ -28,7 +28,7 @@ var miniRows = map[string]row{
 			pair{"B, NRWS − RWS", "B, NRWS", "B, RWS"}, pair{"B, RWS − WS", "B, RWS", "B, WS"},
 			pair{"C, NRWS − RWS", "C, NRWS", "C, RWS"}, pair{"C, RWS − WS", "C, RWS", "C, WS"}))},
 	},
-	"varady/fig5.17": {
+	"varady/fig5.17": row{
 		cells: sleepSteps(1, 3, 5, 10), timed: true,
 		claims: []claim{
 			judged("More sleep steps converge better by epochs.", endsAbove(
@@ -44,8 +44,26 @@ var miniRows = map[string]row{
 		},
 		figures: ofCells("WS on miniMNIST with several sleep steps"),
 	},
-	"varady/fig5.18": {cells: append(sleepSteps(1, 3), sleepScales("NRWS, ", 0.001, miniSleep)...), special: compareSleep},
-	"minimnist/penalties": {
+	"varady/fig5.18": row{cells: append(sleepSteps(1, 3), sleepScales("NRWS, ", 0.001, miniSleep)...), special: func(c *comparison) {
+		labels := c.labels[2:]
+		all := c.all(labels...)
+		c.timed(all...)
+		plain, scaled, thrice := all[0], all[1], all[2]
+		gain := c.ends(thrice, plain)
+		more := c.claim("NRWS gains from more sleep, less than WS.")
+		longer := c.claim("A factor of 3 gains at no cost, about as much as three steps.")
+		more.above("NRWS", gain)
+		more.above("gain of WS less gain of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
+		c.endsAbove(longer, "a factor of 3 over none", scaled, plain)
+		apart := c.ends(scaled, thrice)
+		longer.add(exact(math.Abs(apart.nats)-gain.nats/2, "nats", "distance of a factor of 3 from 3 steps less half of the gain of 3 steps").Under(0))
+		cost, se := c.secondsRatio(labels[1], labels[0], labels...)
+		longer.add(reproduce.Measured(cost, se, "", "seconds of an epoch ×").Over(0.95).Under(1.05))
+		both := c.claim("Three steps of factor 3 can be worse than three plain ones.")
+		c.endsAbove(both, "three steps over three of factor 3", thrice, all[3])
+		c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
+	}},
+	"minimnist/penalties": row{
 		cells: penalisedMini(), table: true, few: true,
 		claims: []claim{
 			judged("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
@@ -57,15 +75,88 @@ var miniRows = map[string]row{
 		},
 		figures: ofMethods("miniMNIST, C, penalties", "", ", L1 0.00001", ", L2 0.00001", ", L1 0.001", ", L2 0.001"),
 	},
-	"minimnist/entropy": {
+	"minimnist/entropy": row{
 		cells: entropicMini(), more: nesterovPlans(), table: true, few: true,
 		claims: []claim{
 			judged("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
 			judged("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
 		},
 		figures: ofMethods("miniMNIST, C, entropy", "", ", entropy as printed, β 2", ", entropy, β 0.01"),
-		special: addToNesterov,
+		special: func(c *comparison) {
+			alone, entropic := nesterovMini()
+			without, with := c.atItsBest(alone), c.atItsBest(entropic)
+			adds := c.claim("Entropy adds to Nesterov.")
+			with.above(adds, without)
+			adds.noteBests(with, without)
+		},
 	},
+	"varady/text5.3.7": by(func(w *work) {
+		t := must(w.Training("minimnist-seeds"))
+		// The published lengths are 100 and 200 epochs; RWS is available after length.
+		epochs := t.Experiment.Header().Epochs
+		first, length := w.few(100, 100, 1), min(epochs, w.epochsOf("minimnist-b-rws"))
+		of := map[int][]evaluation{}
+		for _, at := range []int{length, first, epochs} {
+			if of[at] == nil {
+				of[at] = w.evaluate(w.trainedAt("minimnist-seeds", "NRWS", at))
+				w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
+			}
+		}
+		sdAt := func(at int) float64 { return sd(logPs(of[at])) }
+		found := func(number, measure string, ours, se float64, after string) {
+			w.Found(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
+		}
+		half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
+		errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // relative to the sd
+		found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", sdAt(first), sdAt(first)*errorOfSD, half)
+		if epochs > first {
+			found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", sdAt(epochs), sdAt(epochs)*errorOfSD, whole)
+			rise := paired(logPs(of[epochs]), logPs(of[first]))
+			found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
+		}
+
+		gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
+		w.claim("Training is robust against chance.").above("NRWS over RWS", gap).
+			add(exact(sdAt(length)/gap.nats, "", "after %d epochs: sd over %d seeds, over NRWS − RWS", length, t.Seeds).Under(0.1)).
+			say("sd %.3f nats", sdAt(length))
+	}, miniMethod("b-rws"), manySeeds),
+	"varady/figD.1": by(func(w *work) {
+		j := w.look("(shown) Digits are recognisable.")
+		for _, binarization := range []string{"B", "C"} {
+			name := strings.ToLower(binarization)
+			nrws := w.trained("minimnist-"+name+"-nrws", "NRWS")[0]
+			w.drawDreams(name, "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, nrws)
+			w.Draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
+			w.likeTheRows(j, binarization+": ", nrws)
+		}
+	}, miniMethod("b-nrws"), miniMethod("c-nrws")),
+	"varady/figD.2": by(func(w *work) {
+		time := &judgement{says: "NRWS is ahead by time, from the second tenth on."}
+		for _, binarization := range []string{"B", "C"} {
+			from, claim := 20, "With B, NRWS is ahead from the 20th epoch on, by epochs."
+			if binarization == "C" {
+				from, claim = 3, "With C, NRWS is ahead from the third epoch on."
+			}
+			trained := func(method string) curve {
+				return w.trained("minimnist-"+strings.ToLower(binarization+"-"+method), method)
+			}
+			nrws, rws, ws := trained("NRWS"), trained("RWS"), trained("WS")
+			w.timed(nrws, rws, ws)
+			var epochs []int
+			for epoch := from; epoch <= nrws.epochs(); epoch++ {
+				epochs = append(epochs, epoch)
+			}
+			j := w.claim(claim)
+			for _, other := range []curve{rws, ws} {
+				what := "NRWS over " + other[0].history.Name
+				j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
+				time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
+			}
+			w.curves("miniMNIST, "+binarization, nrws, rws, ws)
+		}
+		w.judgements = append(w.judgements, time)
+	}, miniMethods()...),
+	"minimnist/optimisers": by(makeMiniOptimisers, miniOptimised()...),
 }
 
 // miniMethods returns the plans for Várady 2025, table D.1 and fig. D.2.
@@ -95,84 +186,15 @@ func miniCells() []cell {
 	})
 }
 
-func makeMiniCurves(w *work) {
-	time := &judgement{says: "NRWS is ahead by time, from the second tenth on."}
-	for _, binarization := range []string{"B", "C"} {
-		from, claim := 20, "With B, NRWS is ahead from the 20th epoch on, by epochs."
-		if binarization == "C" {
-			from, claim = 3, "With C, NRWS is ahead from the third epoch on."
-		}
-		trained := func(method string) curve {
-			return w.trained("minimnist-"+strings.ToLower(binarization+"-"+method), method)
-		}
-		nrws, rws, ws := trained("NRWS"), trained("RWS"), trained("WS")
-		w.timed(nrws, rws, ws)
-		var epochs []int
-		for epoch := from; epoch <= nrws.epochs(); epoch++ {
-			epochs = append(epochs, epoch)
-		}
-		j := w.claim(claim)
-		for _, other := range []curve{rws, ws} {
-			what := "NRWS over " + other[0].history.Name
-			j.ahead(what, fmt.Sprintf("epochs from %d on", from), w.byEpochs(nrws, other, epochs))
-			time.ahead(binarization+", "+what, "tenths of the seconds of RWS from the second on", w.bySeconds(nrws, other, rws, 2, 10))
-		}
-		w.curves("miniMNIST, "+binarization, nrws, rws, ws)
-	}
-	w.judgements = append(w.judgements, time)
-}
-
 func miniMethod(name string) plan {
 	plans := miniMethods()
 	return plans[slices.IndexFunc(plans, func(p plan) bool { return p.name == "minimnist-"+name })]
-}
-
-func makeDreamers(w *work) {
-	j := w.look("(shown) Digits are recognisable.")
-	for _, binarization := range []string{"B", "C"} {
-		name := strings.ToLower(binarization)
-		nrws := w.trained("minimnist-"+name+"-nrws", "NRWS")[0]
-		w.drawDreams(name, "Means of 100 dreams of NRWS trained on miniMNIST, "+binarization, nrws)
-		w.Draw(name+"-drawn", "Pixels drawn from these means, "+binarization, plotting.Samples(must(nrws.model.Draw(w.ctx, w.few(100, 100, 10)))))
-		w.likeTheRows(j, binarization+": ", nrws)
-	}
 }
 
 // manySeeds is the plan for Várady 2025, 5.3.7.
 var manySeeds = plan{
 	name: "minimnist-seeds", data: miniMNIST, machine: dense(miniLayers...),
 	method: hm.NRWS().LearningRate(0.002).Damping(0.05), laptop: 100, full: 200, seeds: 24, part: 0.5,
-}
-
-func makeManySeeds(w *work) {
-	t := must(w.Training("minimnist-seeds"))
-	// The published lengths are 100 and 200 epochs; RWS is available after length.
-	epochs := t.Experiment.Header().Epochs
-	first, length := w.few(100, 100, 1), min(epochs, w.epochsOf("minimnist-b-rws"))
-	of := map[int][]evaluation{}
-	for _, at := range []int{length, first, epochs} {
-		if of[at] == nil {
-			of[at] = w.evaluate(w.trainedAt("minimnist-seeds", "NRWS", at))
-			w.Beside(fmt.Sprintf("miniMNIST, %d epochs", at), "log p", value(of[at], logP))
-		}
-	}
-	sdAt := func(at int) float64 { return sd(logPs(of[at])) }
-	found := func(number, measure string, ours, se float64, after string) {
-		w.Found(number, measure, reproduce.Value{Ours: ours, SE: &se, Seeds: t.Seeds, By: value(of[epochs], logP).By + ", after " + after, Data: of[epochs][0].data})
-	}
-	half, whole := names.Count(first, "epoch"), names.Count(epochs, "epoch")
-	errorOfSD := 1 / math.Sqrt(2*float64(t.Seeds-1)) // relative to the sd
-	found("miniMNIST, sd over 24 seeds, 100 epochs", "sd of log p", sdAt(first), sdAt(first)*errorOfSD, half)
-	if epochs > first {
-		found("miniMNIST, sd over 24 seeds, 200 epochs", "sd of log p", sdAt(epochs), sdAt(epochs)*errorOfSD, whole)
-		rise := paired(logPs(of[epochs]), logPs(of[first]))
-		found("miniMNIST, mean at 200 less mean at 100 epochs", "difference of log p", rise.nats, rise.se, whole+" less after "+half)
-	}
-
-	gap := difference(of[length], w.evaluate(w.trainedAt("minimnist-b-rws", "RWS", length)))
-	w.claim("Training is robust against chance.").above("NRWS over RWS", gap).
-		add(exact(sdAt(length)/gap.nats, "", "after %d epochs: sd over %d seeds, over NRWS − RWS", length, t.Seeds).Under(0.1)).
-		say("sd %.3f nats", sdAt(length))
 }
 
 // sleepSteps returns training runs of WS with several sleep steps (Várady 2025, fig. 5.17).
@@ -193,26 +215,6 @@ func sleepScales(begin string, η float64, of func(ending string, m hm.Method) p
 }
 
 func miniSleep(ending string, m hm.Method) plan { return mini("nrws-"+ending, m, 20, 200) }
-
-func compareSleep(c *comparison) {
-	labels := c.labels[2:]
-	all := c.all(labels...)
-	c.timed(all...)
-	plain, scaled, thrice := all[0], all[1], all[2]
-	gain := c.ends(thrice, plain)
-	more := c.claim("NRWS gains from more sleep, less than WS.")
-	longer := c.claim("A factor of 3 gains at no cost, about as much as three steps.")
-	more.above("NRWS", gain)
-	more.above("gain of WS less gain of NRWS", c.ends(c.of("WS, sleep steps: 3"), c.of("WS, sleep steps: 1")).over(gain))
-	c.endsAbove(longer, "a factor of 3 over none", scaled, plain)
-	apart := c.ends(scaled, thrice)
-	longer.add(exact(math.Abs(apart.nats)-gain.nats/2, "nats", "distance of a factor of 3 from 3 steps less half of the gain of 3 steps").Under(0))
-	cost, se := c.secondsRatio(labels[1], labels[0], labels...)
-	longer.add(reproduce.Measured(cost, se, "", "seconds of an epoch ×").Over(0.95).Under(1.05))
-	both := c.claim("Three steps of factor 3 can be worse than three plain ones.")
-	c.endsAbove(both, "three steps over three of factor 3", thrice, all[3])
-	c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
-}
 
 // These training runs answer, on miniMNIST, the questions that chapter 6 of Várady 2025 asks on larger
 // sets about optimisers, penalties and the entropy regulariser. Pixels are drawn at each step.
@@ -427,12 +429,4 @@ func nesterovMini() (alone, entropic optimised) {
 func nesterovPlans() []plan {
 	alone, entropic := nesterovMini()
 	return append(alone.plans(), entropic.plans()...)
-}
-
-func addToNesterov(c *comparison) {
-	alone, entropic := nesterovMini()
-	without, with := c.atItsBest(alone), c.atItsBest(entropic)
-	adds := c.claim("Entropy adds to Nesterov.")
-	with.above(adds, without)
-	adds.noteBests(with, without)
 }

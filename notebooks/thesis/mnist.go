@@ -11,8 +11,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var mnistRows = map[string]row{
-	"varady/table5.1": {
+var mnistEntries = map[string]entry{
+	"varady/table5.1": row{
 		cells: nrwsAndRWS, table: true,
 		numbers: []number{
 			logPOver("NRWS over RWS", "NRWS", "RWS"),
@@ -26,7 +26,7 @@ var mnistRows = map[string]row{
 			}),
 		},
 	},
-	"varady/table5.1-others": {
+	"varady/table5.1-others": row{
 		cells: table51, table: true,
 		numbers: []number{
 			secondsOver("seconds of an epoch, DNRWS over RWS", "DNRWS", "RWS"),
@@ -35,10 +35,21 @@ var mnistRows = map[string]row{
 		claims:  []claim{judged("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS"))},
 		figures: ofCells("binarised MNIST, twelve layers, four methods"),
 	},
-	"varady/fig5.4": {
+	"varady/fig5.4": row{
 		cells: fig54(),
 		claims: []claim{
-			judged("Smaller α is faster at first, with a worse minimum.", askDamping),
+			judged("Smaller α is faster at first, with a worse minimum.", func(c *comparison, j *judgement) {
+				for _, η := range []string{"0.001", "0.002", "0.004"} {
+					for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
+						smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
+						epoch := min(5, smaller.epochs())
+						j.above(fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), c.gain(smaller, larger, trainedAfter(epoch)))
+						if α[1] != "0.4" {
+							j.above(fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), c.gain(larger, smaller, best))
+						}
+					}
+				}
+			}),
 			judged("A larger η that makes up for a larger α converges too early.",
 				endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
 		},
@@ -46,7 +57,7 @@ var mnistRows = map[string]row{
 			return figure{"binarised MNIST, DNRWS, " + η, []string{η + ", α 0.05", η + ", α 0.1", η + ", α 0.2", η + ", α 0.4"}}
 		}),
 	},
-	"varady/fig5.5": {
+	"varady/fig5.5": row{
 		cells: drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25}), timed: true,
 		claims: []claim{
 			judged("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
@@ -58,7 +69,7 @@ var mnistRows = map[string]row{
 		},
 		figures: ofCells("binarised MNIST, diagonal metric"),
 	},
-	"varady/fig5.6": {
+	"varady/fig5.6": row{
 		cells: nrwsAndRWS, timed: true,
 		numbers: []number{secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS")},
 		claims: []claim{
@@ -67,13 +78,35 @@ var mnistRows = map[string]row{
 		},
 		figures: ofCells("binarised MNIST, twelve layers"), drawn: "varady/table5.1",
 	},
-	"varady/fig5.6-rates": {more: mnistTuned(), special: compareTuned},
-	"varady/table5.3": {
+	"varady/fig5.6-rates": row{more: mnistTuned(), special: func(c *comparison) {
+		var passed passedOver
+		tuned := func(method string) (best curve, η float64, edge bool) {
+			all, at := c.atRates(mnistRates, method, &passed,
+				func(η float64) string { return "mnist-" + rated(strings.ToLower(method), η) })
+			return all[at], mnistRates[at], atEnd(at, mnistRates)
+		}
+		nrws, ηNRWS, edgeNRWS := tuned("NRWS")
+		rws, ηRWS, edgeRWS := tuned("RWS")
+		c.timed(nrws, rws)
+		what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, rws.epochs(), len(rws))
+		j := c.claim("The gain is the metric's, each method being at its best rate.")
+		c.aheadByEpochs(j, what, nrws, rws)
+		c.aheadBySeconds(j, what, nrws, rws, 1)
+		gain := c.ends(nrws, rws)
+		c.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(rws)})
+		c.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, rws.epochs())
+		passed.note(j)
+		if edgeNRWS || edgeRWS {
+			j.undecided("the best rate of a method lies at an end of those tried")
+		}
+		c.curves("binarised MNIST, each method at its best rate", nrws, rws)
+	}},
+	"varady/table5.3": row{
 		cells: table53, table: true,
 		numbers: []number{secondsOver("seconds of an epoch, NBiHM over BiHM", "NBiHM", "BiHM")},
 		claims:  []claim{judged("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM"))},
 	},
-	"varady/fig5.10": {
+	"varady/fig5.10": row{
 		cells: table53, timed: true,
 		claims: []claim{
 			judged("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
@@ -86,7 +119,7 @@ var mnistRows = map[string]row{
 		},
 		figures: ofCells("binarised MNIST, bidirectional machines"), drawn: "varady/table5.3",
 	},
-	"varady/table6.1": {
+	"varady/table6.1": row{
 		cells: table61, table: true,
 		claims: []claim{judged("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
 			falling("NRWS, 2,000 epochs", "RWS, 5,000 epochs"),
@@ -94,7 +127,7 @@ var mnistRows = map[string]row{
 			falling("NRWS, 2,000 epochs, Nesterov", "RWS, 5,000 epochs, Nesterov"),
 			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam"))},
 	},
-	"varady/fig6.3": {
+	"varady/fig6.3": row{
 		cells: fig63,
 		claims: []claim{
 			judged("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
@@ -105,24 +138,49 @@ var mnistRows = map[string]row{
 		},
 		figures: ofMethods("binarised MNIST", "", ", momentum", ", Nesterov", ", Adam"), drawn: "varady/table6.1",
 	},
-	"varady/fig6.4": {
+	"varady/fig6.4": row{
 		cells: fig64,
 		special: func(c *comparison) {
 			c.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", c.of("NRWS, Nesterov"), c.of("RWS, Adam"))
 		},
 	},
-	"varady/table6.5": {
+	"varady/table6.5": row{
 		cells: table65, table: true,
 		claims: []claim{judged("Entropy and acceleration together almost always help.",
 			falling("MNIST, NRWS, entropy and Nesterov", "MNIST, NRWS"),
 			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"))},
 	},
-	"bihm/text3.7.4": {
+	"bihm/text3.7.4": row{
 		cells: sevenLayers, table: true, numbers: []number{findRange},
 		claims: []claim{judged("Removing a layer decreases log p.", falling("BiHM", "BiHM, six layers"))},
 	},
-	"varady/figC.4": {cells: figC4(), special: compareRefreshes},
-	"bihm/fig3.4": {
+	"varady/figC.4": row{cells: figC4(), special: func(c *comparison) {
+		of := func(k int) curve { return c.of(refreshEvery(k)) }
+		one, hundred, thousand := of(1), of(100), of(1000)
+		drawn := []curve{one, of(10), hundred, of(500), thousand}
+		c.timed(drawn...)
+		level := c.claim("K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.")
+		unstable := c.claim("K 1000 is unstable, 500 less so.")
+		faster := c.claim("Large K is much faster.")
+		for _, k := range refreshSteps[1:] {
+			if k <= 100 {
+				level.add(exact(of(k).mean(end)-one.mean(end), "nats", "validation log p, K %d over K 1", k).Within(0.5))
+			}
+		}
+		tenths, first := inParts(thousand[0], 10).Epochs, inParts(one[0], 10).Epochs
+		rises := false
+		for i := range tenths[1:] {
+			rises = rises || ofTraining(tenths[i+1]) < ofTraining(tenths[i])
+		}
+		behind := ofTraining(first[len(first)-1]) - ofTraining(tenths[len(tenths)-1])
+		unstable.add(fact(rises || behind > 2, "training loss of K 1000 rises between tenths of the steps, or is more than 2 nats behind K 1 in the last"))
+		unstable.say("log p of training rows in the last tenth, K 1000 over K 1 %+.2f nats", -behind)
+		faster.add(exact(hundred.seconds()/one.seconds(), "", "seconds at K 100 over those at K 1:").Under(1.0 / 3))
+		title := "binarised MNIST, NRWS, steps between refreshes"
+		c.Draw(slug(title)+"-steps", title+": −log p of the minibatches, by 10 samples of each row, mean over each fiftieth of the steps",
+			plotting.CurvesByStep(each(drawn, func(of curve) runs.History { return inParts(of[0], 50) })...).Title(title))
+	}},
+	"bihm/fig3.4": row{
 		cells: fig34, timed: true, onTest: true,
 		claims: []claim{judged("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
 			bihm, rws := c.of("BiHM"), c.of("RWS")
@@ -132,6 +190,8 @@ var mnistRows = map[string]row{
 		})},
 		figures: ofCells("binarised MNIST, twelve layers, Adam"),
 	},
+	"fixed-point":      arithmetic,
+	"estimators/mnist": estimatorsRow(),
 }
 
 // overPlain returns pairs of a method's optimisers over gradient descent, and overOther of one optimiser over
@@ -189,29 +249,6 @@ func (w *work) atRates(rates []float64, label string, passed *passedOver, name f
 	return all, best
 }
 
-func compareTuned(c *comparison) {
-	var passed passedOver
-	tuned := func(method string) (best curve, η float64, edge bool) {
-		all, at := c.atRates(mnistRates, method, &passed, func(η float64) string { return "mnist-" + rated(strings.ToLower(method), η) })
-		return all[at], mnistRates[at], atEnd(at, mnistRates)
-	}
-	nrws, ηNRWS, edgeNRWS := tuned("NRWS")
-	rws, ηRWS, edgeRWS := tuned("RWS")
-	c.timed(nrws, rws)
-	what := fmt.Sprintf("NRWS at η %g over RWS at %g, %d epochs, %d seeds,", ηNRWS, ηRWS, rws.epochs(), len(rws))
-	j := c.claim("The gain is the metric's, each method being at its best rate.")
-	c.aheadByEpochs(j, what, nrws, rws)
-	c.aheadBySeconds(j, what, nrws, rws, 1)
-	gain := c.ends(nrws, rws)
-	c.Beside("NRWS over RWS, each at its best rate", "difference of validation log p", reproduce.Value{Ours: gain.nats, SE: &gain.se, Seeds: len(rws)})
-	c.Beyond("At the learning rates that are best for each, %g and %g of those tried, NRWS ends %v above RWS on validation rows of MNIST, after %d epochs", ηNRWS, ηRWS, gain, rws.epochs())
-	passed.note(j)
-	if edgeNRWS || edgeRWS {
-		j.undecided("the best rate of a method lies at an end of those tried")
-	}
-	c.curves("binarised MNIST, each method at its best rate", nrws, rws)
-}
-
 var table53 = []cell{{"BiHM", mnistBiHM, 0}, {"NBiHM", mnistNBiHM, 0}, {"NRWS", mnistNRWS, 0}}
 
 func fig54() []cell {
@@ -219,19 +256,6 @@ func fig54() []cell {
 		p := mnist(fmt.Sprintf("dnrws-lr-%g-damping-%g", η, α), hm.DNRWS().LearningRate(η).Damping(α), 200)
 		return cell{fmt.Sprintf("η %g, α %g", η, α), p, 0}
 	})
-}
-
-func askDamping(c *comparison, j *judgement) {
-	for _, η := range []string{"0.001", "0.002", "0.004"} {
-		for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
-			smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
-			epoch := min(5, smaller.epochs())
-			j.above(fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), c.gain(smaller, larger, trainedAfter(epoch)))
-			if α[1] != "0.4" {
-				j.above(fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), c.gain(larger, smaller, best))
-			}
-		}
-	}
 }
 
 var table61 = accelerated("", mnist, 0.2)
@@ -304,33 +328,6 @@ func figC4() []cell {
 		p.laptop, p.part, p.steps = 2, 0, 1
 		return cell{refreshEvery(k), p, 0}
 	})
-}
-
-func compareRefreshes(c *comparison) {
-	of := func(k int) curve { return c.of(refreshEvery(k)) }
-	one, hundred, thousand := of(1), of(100), of(1000)
-	drawn := []curve{one, of(10), hundred, of(500), thousand}
-	c.timed(drawn...)
-	level := c.claim("K of 1 to 100 has no visible effect; all K below 500 reach the same minimum.")
-	unstable := c.claim("K 1000 is unstable, 500 less so.")
-	faster := c.claim("Large K is much faster.")
-	for _, k := range refreshSteps[1:] {
-		if k <= 100 {
-			level.add(exact(of(k).mean(end)-one.mean(end), "nats", "validation log p, K %d over K 1", k).Within(0.5))
-		}
-	}
-	tenths, first := inParts(thousand[0], 10).Epochs, inParts(one[0], 10).Epochs
-	rises := false
-	for i := range tenths[1:] {
-		rises = rises || ofTraining(tenths[i+1]) < ofTraining(tenths[i])
-	}
-	behind := ofTraining(first[len(first)-1]) - ofTraining(tenths[len(tenths)-1])
-	unstable.add(fact(rises || behind > 2, "training loss of K 1000 rises between tenths of the steps, or is more than 2 nats behind K 1 in the last"))
-	unstable.say("log p of training rows in the last tenth, K 1000 over K 1 %+.2f nats", -behind)
-	faster.add(exact(hundred.seconds()/one.seconds(), "", "seconds at K 100 over those at K 1:").Under(1.0 / 3))
-	title := "binarised MNIST, NRWS, steps between refreshes"
-	c.Draw(slug(title)+"-steps", title+": −log p of the minibatches, by 10 samples of each row, mean over each fiftieth of the steps",
-		plotting.CurvesByStep(each(drawn, func(of curve) runs.History { return inParts(of[0], 50) })...).Title(title))
 }
 
 // inParts returns the recorded steps of a run as the means of n equal parts, or as they are if they are fewer.

@@ -22,6 +22,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+var tagEntries = map[string]entry{
+	"boltzmann/tags": maker{tagTrainings, makeTags},
+}
+
 // tagged describes the training of a deep machine with a pathway for pixels and one for tags, after the
 // training of its layers. flat describes a restricted machine with the same number of hidden units in one
 // layer.

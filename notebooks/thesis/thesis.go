@@ -10,7 +10,6 @@ import (
 	_ "embed"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
@@ -35,71 +34,16 @@ func by[P interface {
 	}, make}
 }
 
-// rows holds the results that compare training runs, and specials the other results, by their ids.
-var (
-	rows     = []map[string]row{mnistRows, fashionRows, facesRows, gridRows, miniRows, bihmRows, {"estimators/mnist": estimatorsRow()}}
-	specials = map[string]maker{
-		"varady/text5.3.7": by(makeManySeeds, miniMethod("b-rws"), manySeeds),
-		"varady/figD.1":    by(makeDreamers, miniMethod("b-nrws"), miniMethod("c-nrws")),
-		"varady/figD.2":    by(makeMiniCurves, miniMethods()...),
-		"varady/fig5.7":    by(makeFashionCurves, append([]plan{fashionNRWS}, fashionRates...)...),
-		"varady/figC.2":    by(makeFigC2, miniGrid...),
-		"varady/figC.3":    by(makeFigC3, slices.Concat(mnistGrid, miniGrid)...),
+// entry is a result of the catalogue: a row, or a maker.
+type entry interface{ maker() maker }
 
-		"varady/fig6.10": by[plan](makeFig610),
-		"varady/figA.1":  by[plan](makeFigA1),
-		"varady/fig4.1":  by[plan](makeFig41),
-		"varady/fig7.1":  by[plan](makeFig71),
-		"varady/fig7.2":  by[plan](makeFig72),
-		"varady/fig7.7":  by[plan](makeFig77),
+func (m maker) maker() maker { return m }
 
-		"bihm/fig3.4-vae": by(makeVAE, vae),
-
-		"bihm/fig3.1":    by(makeFig31, bihmTuned),
-		"bihm/fig3.2":    by(makeFig32, bihmTuned),
-		"bihm/fig3.5":    by(makeFig35, bihmTuned),
-		"bihm/fig3.6":    by(makeFig36, bihmTuned),
-		"bihm/fig3.7":    by(makeFig37, bihmFirst),
-		"bihm/fig3.8":    by(makeFig38, bihmFirst),
-		"bihm/fig3.9":    by(makeFig39, largeFaces),
-		"bihm/fig3.11":   by(makeFig311, bihmTuned),
-		"bihm/table3.1":  by(makeTable31, uciPlans()...),
-		"bihm/table3.2":  by(makeTable32, uciPlans()...),
-		"bihm/text3.6.2": by(makeText362, append([]plan{bihmTuned}, withoutLayers()...)...),
-		"bihm/text3.7.1": by(makeText371, bihmTuned),
-		"bihm/fig4.1":    by(makeDescent(5, 8, "The deeper the layer below which a dream is redrawn, the more of its pixels change.", rising), bihmTuned),
-		"bihm/fig4.2":    by(makeDescent(9, 12, "Redrawn below a deep layer, a dream differs almost as much as independent dreams do.", besideIndependent(9, reproduce.Quantity.Over, 0.8)), bihmTuned),
-		"bihm/fig4.3":    by(makeDescent(2, 4, "Redrawn below a low layer, a dream differs less than half as much as independent dreams do.", besideIndependent(2, reproduce.Quantity.Under, 0.5)), bihmTuned), // below the first layer a dream stays as it was
-		"bihm/table4.1":  by(makeTable41, labeledPlans()...),
-
-		"boltzmann/rbm":         by(makeRBM, rbm),
-		"boltzmann/dbn":         by(makeDBN, rbm, dbn),
-		"boltzmann/dbm":         by(makeDBM, rbm, dbm),
-		"boltzmann/inpainting":  by(makeInpainting, dbm, facesDBM),
-		"natural-rbm":           by(makeNatural, eachPair(metrics, metricRates, way.plan)...),
-		"estimates-of-log-p":    by(makeEstimates, enumerable...),
-		"two-hours":             by(makeTwoHours, twoHours),
-		"fixed-point":           arithmetic.maker(),
-		"first-try":             {firstTryTrainings, makeFirstTry},
-		"tuner":                 by[plan](makeTuner),
-		"uci-columns/adult":     columnedMaker("uci/adult"),
-		"uci-columns/connect4":  columnedMaker("uci/connect4"),
-		"uci-columns/dna":       columnedMaker("uci/dna"),
-		"uci-columns/mushrooms": columnedMaker("uci/mushrooms"),
-		"minimnist/optimisers":  by(makeMiniOptimisers, miniOptimised()...),
-		"boltzmann/chains":      by(makeChains, eachPair(chainKinds, chainRates, way.plan)...),
-		"boltzmann/patches":     by(makePatches, patches...),
-		"boltzmann/halves":      by(makeHalves, halves...),
-		"boltzmann/strokes":     by(makeStrokes, strokes),
-		"boltzmann/parts":       by(makeParts, parts),
-		"boltzmann/shifts":      by(makeShifts, shifts),
-		"boltzmann/tags":        {tagTrainings, makeTags},
-		"chorales":              by(makeChorales, chorales...),
-		"music/nottingham":      makeMusic("nottingham"),
-		"music/piano-midi":      makeMusic("piano-midi"),
-		"music/musedata":        makeMusic("musedata"),
-	}
-)
+// chapters hold the results by their ids.
+var chapters = []map[string]entry{
+	bihmEntries, mnistEntries, fashionEntries, facesEntries, gridEntries, miniEntries, boltzmannEntries, otherEntries, tagEntries,
+	musicEntries, uciEntries, settingEntries, untrainedEntries,
+}
 
 // Catalog returns all published results, in the order of the documents.
 func Catalog() (reproduce.Catalog, error) {
@@ -107,16 +51,15 @@ func Catalog() (reproduce.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	makers := maps.Clone(specials)
-	for _, of := range rows {
-		for id, r := range of {
-			makers[id] = r.maker()
-		}
+	entries := map[string]entry{}
+	for _, chapter := range chapters {
+		maps.Copy(entries, chapter)
 	}
 	var all reproduce.Catalog
 	for _, r := range results {
 		e := reproduce.Entry{Result: r}
-		if m, ok := makers[r.ID]; ok {
+		if of, ok := entries[r.ID]; ok {
+			m := of.maker()
 			e.Trainings = m.trainings
 			e.Make = func(ctx context.Context, w *reproduce.Work) error {
 				return untilAnError(func() {
@@ -128,7 +71,7 @@ func Catalog() (reproduce.Catalog, error) {
 		}
 		all = append(all, e)
 	}
-	for id := range makers {
+	for id := range entries {
 		if _, err := all.Select(id); err != nil {
 			return nil, fmt.Errorf("criteria.toml has no result %s", id)
 		}

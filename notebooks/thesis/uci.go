@@ -12,6 +12,52 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+var uciEntries = map[string]entry{
+	"bihm/table3.1": by(func(w *work) {
+		var similar []reproduce.Quantity
+		var passed passedOver
+		j := w.claim("On three of four sets, BiHM is not behind RWS by more than 0.2 nats, with machines of its own depths.")
+		for _, u := range uci {
+			bihm, rws := w.uciBest(u.set, "bihm", &passed), w.uciBest(u.set, "rws", &passed)
+			e := w.normalized(bihm, "test", w.uciSamples())
+			of := []evaluation{e}
+			w.found(u.name+", −log p", "−log p", of, scaled(-1, logP))
+			w.found(u.name+", −log p̃", "−log p̃", of, scaled(-1, logP)) // (3.6) of the thesis is the estimate of log p
+			w.found(u.name+", −log p*", "−log p*", of, scaled(-1, logPStar))
+			w.found(u.name+", −log p̃*", "−log p̃*", of, scaled(-1, logPTildeStar))
+			w.found(u.name+", −2 log Z", "−log Z²", of,
+				scaled(-1, func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
+			others := w.evaluateWith(curve{rws}, w.uciSamples())
+			w.found(u.name+", RWS, −log p", "−log p", others, scaled(-1, logP))
+			g := difference(of, others)
+			similar = append(similar, g.of("%s, log p, BiHM − RWS", u.name).Over(-0.2).Errors(0))
+			j.say("%v", similar[len(similar)-1])
+		}
+		j.add(atLeast(3, "not behind by more than 0.2 nats on", similar))
+		passed.note(j)
+	}, uciPlans()...),
+	"bihm/table3.2": by(func(w *work) {
+		var deeper []reproduce.Quantity
+		var passed passedOver
+		j := w.claim("BiHM prefers deeper machines than RWS.")
+		for _, u := range uci {
+			bihm := w.uciBest(u.set, "bihm", &passed)
+			of := w.evaluateWith(curve{bihm}, w.uciSamples())
+			w.found(u.name, "ESS, %", of, scaled(100, essOfPStar))
+			shallow := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
+			g := starDifference(w.normalized(bihm, "validation", w.uciSamples()), w.normalized(shallow, "validation", w.uciSamples()))
+			deeper = append(deeper, g.of("%s, validation log p* with its own layers over the layers of RWS", u.name).Over(0))
+			j.say("%v", deeper[len(deeper)-1])
+		}
+		j.add(atLeast(3, "above on", deeper))
+		passed.note(j)
+	}, uciPlans()...),
+	"uci-columns/adult":     columnedMaker("uci/adult"),
+	"uci-columns/connect4":  columnedMaker("uci/connect4"),
+	"uci-columns/dna":       columnedMaker("uci/dna"),
+	"uci-columns/mushrooms": columnedMaker("uci/mushrooms"),
+}
+
 // uci holds the available sets of BiHM thesis 2016, tables 3.1 and 3.2, with the layers of its BiHM and of RWS, and
 // with columns that are categorical variables.
 var uci = []uciSet{
@@ -66,46 +112,6 @@ func (w *work) uciBest(set, name string, passed *passedOver) trained {
 }
 
 func (w *work) uciSamples() int { return w.few(1000, 1000, 20) }
-
-func makeTable31(w *work) {
-	var similar []reproduce.Quantity
-	var passed passedOver
-	j := w.claim("On three of four sets, BiHM is not behind RWS by more than 0.2 nats, with machines of its own depths.")
-	for _, u := range uci {
-		bihm, rws := w.uciBest(u.set, "bihm", &passed), w.uciBest(u.set, "rws", &passed)
-		e := w.normalized(bihm, "test", w.uciSamples())
-		of := []evaluation{e}
-		w.found(u.name+", −log p", "−log p", of, scaled(-1, logP))
-		w.found(u.name+", −log p̃", "−log p̃", of, scaled(-1, logP)) // (3.6) of the thesis is the estimate of log p
-		w.found(u.name+", −log p*", "−log p*", of, scaled(-1, logPStar))
-		w.found(u.name+", −log p̃*", "−log p̃*", of, scaled(-1, logPTildeStar))
-		w.found(u.name+", −2 log Z", "−log Z²", of, scaled(-1, func(e hm.Evaluation) (float64, runs.Float) { return *e.LogZ2, *e.LogZ2SE }))
-		others := w.evaluateWith(curve{rws}, w.uciSamples())
-		w.found(u.name+", RWS, −log p", "−log p", others, scaled(-1, logP))
-		g := difference(of, others)
-		similar = append(similar, g.of("%s, log p, BiHM − RWS", u.name).Over(-0.2).Errors(0))
-		j.say("%v", similar[len(similar)-1])
-	}
-	j.add(atLeast(3, "not behind by more than 0.2 nats on", similar))
-	passed.note(j)
-}
-
-func makeTable32(w *work) {
-	var deeper []reproduce.Quantity
-	var passed passedOver
-	j := w.claim("BiHM prefers deeper machines than RWS.")
-	for _, u := range uci {
-		bihm := w.uciBest(u.set, "bihm", &passed)
-		of := w.evaluateWith(curve{bihm}, w.uciSamples())
-		w.found(u.name, "ESS, %", of, scaled(100, essOfPStar))
-		shallow := w.uciBest(u.set, "bihm-with-layers-of-rws", &passed)
-		g := starDifference(w.normalized(bihm, "validation", w.uciSamples()), w.normalized(shallow, "validation", w.uciSamples()))
-		deeper = append(deeper, g.of("%s, validation log p* with its own layers over the layers of RWS", u.name).Over(0))
-		j.say("%v", deeper[len(deeper)-1])
-	}
-	j.add(atLeast(3, "above on", deeper))
-	passed.note(j)
-}
 
 // columned describes the training of machines whose visible groups are the columns of a set. Their layers are the RWS
 // layers of BiHM thesis 2016, table 3.1, which also prints the published value.

@@ -19,6 +19,102 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+var boltzmannEntries = map[string]entry{
+	"boltzmann/rbm": by(func(w *work) {
+		all := w.machines(rbm)
+		of := w.tested(all)
+		w.Found("log p by AIS", "at least", annealedValue("test", of))
+		j := w.claim("AIS and RAISE agree.")
+		var apart []float64
+		rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
+		for i, run := range all {
+			r := w.raise(run, of[i], rows, chains)
+			apart = append(apart, math.Abs(r.nats))
+			j.add(r.of("seed %d: log p by AIS less that by RAISE", run.Experiment().Seed).Within(1).Errors(0))
+		}
+		v := reproduce.Over(spread(apart), len(apart))
+		v.By = fmt.Sprintf("%d test rows, %d chains each", rows, chains)
+		w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
+		w.drawChains(all[0])
+	}, rbm),
+	"boltzmann/dbn": by(func(w *work) { w.deeper(dbn, "estimate of log p", "A second layer raises log p.") }, rbm, dbn),
+	"boltzmann/dbm": by(func(w *work) { w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.") }, rbm, dbm),
+	"boltzmann/inpainting": by(func(w *work) {
+		for _, of := range []struct {
+			name string
+			plan training
+		}{{"Digits", dbm}, {"Faces", facesDBM}} {
+			run := w.machines(of.plan)[0]
+			set := w.setOf(run.Run)
+			mask := must(dataset.ParseMask("left", set.Shape(), 1))
+			filled := must(run.Model.Inpaint(w.ctx, set.Test().Subset(w.few(10, 10, 2), drawSeed), mask, 5, w.few(1000, 1000, 5),
+				w.Progress))
+			j := w.shown(of.name + " are restored better than by the means of their pixels, in different ways.")
+			restored(j, filled, mask, set.Train())
+			w.Draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
+		}
+	}, dbm, facesDBM),
+	"natural-rbm": by(func(w *work) {
+		all := w.tuned(metrics, metricRates, 20, 5)
+		plain, joint, marginal := all[0], all[1], all[2]
+		w.ahead("The joint metric is ahead of plain gradients.", joint, plain)
+		w.ahead("The metric of p(v) is ahead of plain gradients.", marginal, plain)
+		alike := w.claim("The two metrics are alike.")
+		alike.add(marginal.over(joint).of("p(v) over p(v,h)").Within(0).Errors(-2))
+		alike.noteTuned(joint, marginal)
+	}, eachPair(metrics, metricRates, way.plan)...),
+	"estimates-of-log-p": by(makeEstimates, enumerable...),
+	"two-hours": by(func(w *work) {
+		run := w.machines(twoHours)[0]
+		along := w.along(boltzmann.Adaptive(1500))
+		along.Chains = w.few(10_000, 1000, 20)
+		tested := w.anneal(run, "test", w.few(0, 0, 50), along)
+		validated := w.anneal(run, "validation", w.few(0, 0, 50), along)
+		rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
+		apart := w.raise(run, tested, rows, chains)
+		sessions := must(run.Provenance())
+		seconds := run.History().Epochs[run.Epochs()-1].Seconds
+		v := annealedValue("test", []annealed{tested})
+		v.By += fmt.Sprintf("; %v, %d epochs, %.0f s of training on %s", run.Experiment(), run.Epochs(), seconds, processors(sessions))
+		v.Elsewhere = notTwoCores(sessions)
+		switch {
+		case seconds > mostSeconds:
+			v.Elsewhere = fmt.Sprintf("longer than %d s", mostSeconds)
+		case apart.nats > 1: // AIS overestimates log p, most for a machine whose chains do not mix
+			v.Elsewhere = apart.of("log p by AIS less that by RAISE").String()
+		}
+		w.Found("gate", "at least", v)
+		w.Found("goal", "at least", v)
+		w.Beside("validation rows", "log p", annealedValue("validation", []annealed{validated}))
+		w.Beside("log p by AIS less that by RAISE, same rows", "difference of log p", reproduce.Value{
+			Ours: apart.nats, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", rows, chains),
+		})
+		if w.Scale == reproduce.Full && v.Elsewhere == "" {
+			w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above the estimate by RAISE", seconds, v.Ours, *v.SE, apart)
+		}
+		name := fmt.Sprint(run.Experiment())
+		w.Draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
+			plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
+	}, twoHours),
+	"boltzmann/chains": by(func(w *work) {
+		all := w.tuned(chainKinds, chainRates, 50, 5)
+		cd, pcd, pt, ptt := all[0], all[1], all[2], all[3]
+		w.ahead("Persistent chains are ahead of CD.", pcd, cd)
+		w.ahead("Parallel tempering is ahead of PCD.", pt, pcd)
+		w.ahead("Trajectories are ahead of PCD.", ptt, pcd)
+		j := w.claim("AIS, RAISE and Bennett's ratio agree.")
+		if z, err := ptt.runs[0].Model.Bridge(w.ctx, w.few(200, 200, 20), w.Progress); w.ctx.Err() != nil {
+			check(err)
+		} else if err != nil {
+			j.undecided("no estimate by Bennett's ratio: %v", err)
+		} else {
+			j.add(nats(ptt.tested[0].LogZ-float64(z.LogZ), math.Hypot(ptt.tested[0].SE, float64(z.SE)), "log p by Bennett's ratio less that by AIS").Within(1).Errors(0))
+			j.say("%v", z)
+		}
+		j.add(ptt.apart[0].of("log p by AIS less that by RAISE").Within(1).Errors(0))
+	}, eachPair(chainKinds, chainRates, way.plan)...),
+}
+
 var (
 	rbm = machine("rbm-500", drawnMNIST, boltzmann.PCD().LearningRate(0.1), 20, 300, 3, 500)
 	dbn = atop(&rbm, machine("dbn-500-2000", drawnMNIST, boltzmann.PCD().LearningRate(0.05), 5, 100, 1, 2000))
@@ -170,24 +266,6 @@ func (w *work) drawChains(run *boltzmann.Run) {
 		plotting.Samples(must(run.Means(w.ctx, n, sweeps))))
 }
 
-func makeRBM(w *work) {
-	all := w.machines(rbm)
-	of := w.tested(all)
-	w.Found("log p by AIS", "at least", annealedValue("test", of))
-	j := w.claim("AIS and RAISE agree.")
-	var apart []float64
-	rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
-	for i, run := range all {
-		r := w.raise(run, of[i], rows, chains)
-		apart = append(apart, math.Abs(r.nats))
-		j.add(r.of("seed %d: log p by AIS less that by RAISE", run.Experiment().Seed).Within(1).Errors(0))
-	}
-	v := reproduce.Over(spread(apart), len(apart))
-	v.By = fmt.Sprintf("%d test rows, %d chains each", rows, chains)
-	w.Found("distance of log p by AIS and by RAISE, same rows", "at most", v)
-	w.drawChains(all[0])
-}
-
 // deeper finds log p of a machine of several layers, and judges the claim that it is above log p of the RBM,
 // over the same rows.
 func (w *work) deeper(p training, number, says string) {
@@ -205,27 +283,7 @@ func (w *work) deeper(p training, number, says string) {
 	w.drawChains(deep[0])
 }
 
-func makeDBN(w *work) { w.deeper(dbn, "estimate of log p", "A second layer raises log p.") }
-func makeDBM(w *work) {
-	w.deeper(dbm, "mean-field estimate of log p", "Centring does without pretraining.")
-}
-
 var facesDBM = machine("dbm-faces", smallFaces, boltzmann.PCD().LearningRate(0.01), 500, 500, 1, 300, 200)
-
-func makeInpainting(w *work) {
-	for _, of := range []struct {
-		name string
-		plan training
-	}{{"Digits", dbm}, {"Faces", facesDBM}} {
-		run := w.machines(of.plan)[0]
-		set := w.setOf(run.Run)
-		mask := must(dataset.ParseMask("left", set.Shape(), 1))
-		filled := must(run.Model.Inpaint(w.ctx, set.Test().Subset(w.few(10, 10, 2), drawSeed), mask, 5, w.few(1000, 1000, 5), w.Progress))
-		j := w.shown(of.name + " are restored better than by the means of their pixels, in different ways.")
-		restored(j, filled, mask, set.Train())
-		w.Draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
-	}
-}
 
 // way is a way of training the RBM of 500 units, with its name in figures.
 type way struct {
@@ -329,34 +387,6 @@ func (w *work) ahead(says string, a, b atBestRate) {
 	j := w.claim(says)
 	j.above(fmt.Sprintf("%s over %s", a.name, b.name), a.over(b))
 	j.noteTuned(a, b)
-}
-
-func makeNatural(w *work) {
-	all := w.tuned(metrics, metricRates, 20, 5)
-	plain, joint, marginal := all[0], all[1], all[2]
-	w.ahead("The joint metric is ahead of plain gradients.", joint, plain)
-	w.ahead("The metric of p(v) is ahead of plain gradients.", marginal, plain)
-	alike := w.claim("The two metrics are alike.")
-	alike.add(marginal.over(joint).of("p(v) over p(v,h)").Within(0).Errors(-2))
-	alike.noteTuned(joint, marginal)
-}
-
-func makeChains(w *work) {
-	all := w.tuned(chainKinds, chainRates, 50, 5)
-	cd, pcd, pt, ptt := all[0], all[1], all[2], all[3]
-	w.ahead("Persistent chains are ahead of CD.", pcd, cd)
-	w.ahead("Parallel tempering is ahead of PCD.", pt, pcd)
-	w.ahead("Trajectories are ahead of PCD.", ptt, pcd)
-	j := w.claim("AIS, RAISE and Bennett's ratio agree.")
-	if z, err := ptt.runs[0].Model.Bridge(w.ctx, w.few(200, 200, 20), w.Progress); w.ctx.Err() != nil {
-		check(err)
-	} else if err != nil {
-		j.undecided("no estimate by Bennett's ratio: %v", err)
-	} else {
-		j.add(nats(ptt.tested[0].LogZ-float64(z.LogZ), math.Hypot(ptt.tested[0].SE, float64(z.SE)), "log p by Bennett's ratio less that by AIS").Within(1).Errors(0))
-		j.say("%v", z)
-	}
-	j.add(ptt.apart[0].of("log p by AIS less that by RAISE").Within(1).Errors(0))
 }
 
 // enumerable lists training runs of machines whose log Z can be summed at each checkpoint.
@@ -468,39 +498,6 @@ func makeEstimates(w *work) {
 var twoHours = machine("two-hours", binarizedMNIST, boltzmann.PCD().LearningRate(0.1).L1(0.0003), 20, 600, 1, 2000)
 
 const mostSeconds = 7200
-
-func makeTwoHours(w *work) {
-	run := w.machines(twoHours)[0]
-	along := w.along(boltzmann.Adaptive(1500))
-	along.Chains = w.few(10_000, 1000, 20)
-	tested := w.anneal(run, "test", w.few(0, 0, 50), along)
-	validated := w.anneal(run, "validation", w.few(0, 0, 50), along)
-	rows, chains := w.few(100, 100, 5), w.few(10, 10, 2)
-	apart := w.raise(run, tested, rows, chains)
-	sessions := must(run.Provenance())
-	seconds := run.History().Epochs[run.Epochs()-1].Seconds
-	v := annealedValue("test", []annealed{tested})
-	v.By += fmt.Sprintf("; %v, %d epochs, %.0f s of training on %s", run.Experiment(), run.Epochs(), seconds, processors(sessions))
-	v.Elsewhere = notTwoCores(sessions)
-	switch {
-	case seconds > mostSeconds:
-		v.Elsewhere = fmt.Sprintf("longer than %d s", mostSeconds)
-	case apart.nats > 1: // AIS overestimates log p, most for a machine whose chains do not mix
-		v.Elsewhere = apart.of("log p by AIS less that by RAISE").String()
-	}
-	w.Found("gate", "at least", v)
-	w.Found("goal", "at least", v)
-	w.Beside("validation rows", "log p", annealedValue("validation", []annealed{validated}))
-	w.Beside("log p by AIS less that by RAISE, same rows", "difference of log p", reproduce.Value{
-		Ours: apart.nats, SE: &apart.se, Seeds: 1, By: fmt.Sprintf("%d test rows, %d chains each", rows, chains),
-	})
-	if w.Scale == reproduce.Full && v.Elsewhere == "" {
-		w.Beyond("In %.0f s of training on at most two cores an RBM reaches log p %.2f ± %.2f of the test rows of binarised MNIST by AIS, %v above the estimate by RAISE", seconds, v.Ours, *v.SE, apart)
-	}
-	name := fmt.Sprint(run.Experiment())
-	w.Draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
-		plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
-}
 
 // notTwoCores returns the reason why sessions were not on two cores, or "" if they were.
 func notTwoCores(sessions []runs.Provenance) string {
