@@ -25,7 +25,7 @@ func TestExactKL(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				wantNear(t, "KL(p_D‖p)", got, exact.KL(states(split)), 1e-9)
+				wantNear(t, "KL(p_D‖p)", got, exact.KL(states(exact, split)), 1e-9)
 			})
 		}
 	})
@@ -43,15 +43,12 @@ func TestExactKLOfPatterns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := oracle.New(run.Parameters())
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := oracle.NewNetworks(run.Parameters())
 		got, err := run.ExactKL(t.Context(), set.Test())
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantNear(t, "KL(p_D‖p)", got, exact.KL(states(set.Test())), 1e-9)
+		wantNear(t, "KL(p_D‖p)", got, exact.KL(states(exact, set.Test())), 1e-9)
 		of18000, err := run.ExactKL(t.Context(), set.Train())
 		if err != nil {
 			t.Fatal(err)

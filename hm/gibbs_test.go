@@ -35,7 +35,7 @@ func TestGibbsMovesFromPToPStar(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := make([]float64, 4)
-		for v, weight := range exact.Networks.Bidirectional() {
+		for v, weight := range exact.Bidirectional() {
 			for j := range want {
 				want[j] += weight * exact.On(exact.Generative[j], v)
 			}
@@ -72,7 +72,7 @@ func TestInpaint(t *testing.T) {
 		if len(p.Images) != chains {
 			t.Fatalf("images of %d chains, want %d", len(p.Images), chains)
 		}
-		for r, x := range exact.Rows(states(rows)) {
+		for r, x := range states(exact, rows) {
 			want := make([]float64, 4)
 			for v, weight := range exact.BidirectionalGiven(x, []bool{true, false, false, true}) {
 				for j := range want {
@@ -230,10 +230,7 @@ func TestInpaintedDraws(t *testing.T) {
 	p := oracle.Random(a, 4)
 	e := NRWS().Experiment(New(shape(1, 5)).Dense(2, 2), patterns(t))
 	m := &Model{experiment: e, shape: shape(1, 5), parameters: p, engine: &evaluator{parameters: p}, seed: 3}
-	exact, err := oracle.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	exact := oracle.NewNetworks(p)
 	rows := dataset.Split{Name: "test", Shape: shape(1, 5), Rows: 1, Values: []uint8{255, 0, 0, 0, 255}}
 	for _, mask := range []dataset.Mask{{true, true, true, true, false}, {true, true, true, true, true}} {
 		filled, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 15, Candidates: 4, Inner: 1, Retain: true, Draws: true}, nil)
@@ -244,7 +241,7 @@ func TestInpaintedDraws(t *testing.T) {
 		for _, image := range filled.Images {
 			counts[fmt.Sprint(image.Values[0])]++
 		}
-		for v, weight := range exact.Networks.BidirectionalGiven([]float64{0, 0, 0, 0, 1}, []bool{false, false, false, false, !mask[4]}) {
+		for v, weight := range exact.BidirectionalGiven([]float64{0, 0, 0, 0, 1}, []bool{false, false, false, false, !mask[4]}) {
 			want[fmt.Sprint(v[0])] += weight
 		}
 		for state, n := range counts {

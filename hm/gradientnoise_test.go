@@ -20,7 +20,6 @@ import (
 func TestGradientNoise(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
-	data := states(set.Train())[:trainingRows]
 	for _, test := range []struct {
 		method Method
 		rule   oracle.Rule
@@ -43,11 +42,8 @@ func TestGradientNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			start := starting(t, method.Experiment(machine, set), set).Parameters
-			m, err := oracle.New(start)
-			if err != nil {
-				t.Fatal(err)
-			}
-			exact := m.Expected(data, 2, 2*trainingRows, test.rule)
+			m := oracle.NewNetworks(start)
+			exact := m.Expected(states(m, set.Train())[:trainingRows], 2, 2*trainingRows, test.rule)
 			size := start.Architecture.GenerativeSize()
 			for name, network := range map[string]struct {
 				got            GradientNoise

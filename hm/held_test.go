@@ -18,22 +18,26 @@ func TestHeldUnitsAreIntervenedUpon(t *testing.T) {
 		m, exact := tiny(t, coding, 4, 3, 2)
 		for layer := 1; layer <= 2; layer++ {
 			for _, on := range []bool{false, true} {
+				value := float64(coding.Off())
+				if on {
+					value = 1
+				}
 				above, with := map[string]float64{}, map[string]float64{}
 				for s, weight := range exact.Model() {
 					parents := fmt.Sprint(s[layer+1:])
 					above[parents] += weight
-					if s[layer][unit] == on {
+					if s[layer][unit] == value {
 						with[parents] += weight
 					}
 				}
 				want := make([]float64, 4)
 				for s, weight := range exact.Model() {
-					if s[layer][unit] != on {
+					if s[layer][unit] != value {
 						continue
 					}
 					parents := fmt.Sprint(s[layer+1:])
 					for j, lit := range s[0] {
-						if lit {
+						if lit == 1 {
 							want[j] += weight * above[parents] / with[parents]
 						}
 					}

@@ -21,16 +21,12 @@ import (
 )
 
 // tiny returns a model with random parameters and visible units in a row, and its oracle.
-func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Machine) {
+func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Networks) {
 	t.Helper()
 	p := oracle.Random(engine.Architecture{Units: units, Coding: coding}, 11)
 	e := NRWS().Seed(7).Experiment(New(shape(1, units[0])).Dense(units[1:]...).Coding(coding), patterns(t))
 	m := &Model{experiment: e, shape: shape(1, units[0]), parameters: p, engine: &evaluator{parameters: p}, seed: e.Seed}
-	exact, err := oracle.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m, exact
+	return m, oracle.NewNetworks(p)
 }
 
 // everyRow returns a split with each state of the visible units once, and states of odd number
@@ -49,8 +45,24 @@ func everyRow(units int) dataset.Split {
 	return s
 }
 
-// states converts the rows of a split for the oracle.
-func states(s dataset.Split) [][]bool { return oracle.Bits(s.Floats()) }
+// explain explains the rows of a split.
+func explain(exact *oracle.Networks, s dataset.Split) (all []oracle.Explanation) {
+	for _, x := range states(exact, s) {
+		all = append(all, exact.Explain(x))
+	}
+	return all
+}
+
+// states returns the rows of a split as values of the visible units.
+func states(exact *oracle.Networks, s dataset.Split) [][]float64 {
+	data := engine.Data{Rows: s.Rows, Units: s.Shape.Units()}
+	for _, row := range s.Floats() {
+		for _, v := range row {
+			data.Reals = append(data.Reals, float32(v))
+		}
+	}
+	return exact.Rows(data)
+}
 
 func bothCodings(t *testing.T, test func(t *testing.T, coding Coding)) {
 	for _, coding := range []Coding{ZeroOne, PlusMinusOne} {
@@ -84,17 +96,17 @@ func TestEvaluateEstimatesTheLikelihoods(t *testing.T) {
 		// the delta method: Var ln mean ω = (1/ESS − 1)/K.
 		var logP, bound, star, ess, essStar, logPVar, boundVar, starVar float64
 		n := float64(split.Rows)
-		for _, x := range states(split) {
-			logP += exact.LogP(x) / n
-			bound += exact.Bound(x) / n
-			star += exact.LogPTildeStar(x) / n
-			ratio, root := exact.EffectiveSampleSize(x, oracle.Ratio), exact.EffectiveSampleSize(x, oracle.SquareRoot)
+		for r, x := range explain(exact, split) {
+			logP += x.LogP() / n
+			bound += x.Bound() / n
+			star += x.LogPTildeStar() / n
+			ratio, root := x.EffectiveSampleSize(oracle.Ratio), x.EffectiveSampleSize(oracle.SquareRoot)
 			ess += ratio / n
 			essStar += root / n
 			logPVar += (1/ratio - 1) / samples / n / n
 			starVar += 4 * (1/root - 1) / samples / n / n
-			for v, q := range exact.Networks.Wake(exact.Rows([][]bool{x}), oracle.Uniform) {
-				d := exact.LogJointOf(v) - exact.LogRecognitionOf(v) - exact.Bound(x)
+			for v, q := range exact.Wake(states(exact, split)[r:r+1], oracle.Uniform) {
+				d := exact.LogJointOf(v) - exact.LogRecognitionOf(v) - x.Bound()
 				boundVar += q * d * d / samples / n / n
 			}
 		}

@@ -17,7 +17,7 @@ func marginals(t *testing.T, coding Coding, units ...int) (*Model, []float64) {
 	p := make([]float64, units[0])
 	for s, weight := range exact.Model() {
 		for j, on := range s[0] {
-			if on {
+			if on == 1 {
 				p[j] += weight
 			}
 		}
@@ -158,7 +158,7 @@ func TestReconstruct(t *testing.T) {
 			t.Errorf("the row (-data +sheet):\n%s", diff)
 		}
 		want := make([]float64, 4)
-		for v, q := range exact.Networks.Wake(exact.Rows(states(x)[:1]), oracle.Uniform) {
+		for v, q := range exact.Wake(states(exact, x)[:1], oracle.Uniform) {
 			for j := range want {
 				want[j] += q * exact.On(exact.Generative[j], v)
 			}

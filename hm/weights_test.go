@@ -107,19 +107,21 @@ func TestWeights(t *testing.T) {
 			if c.dreams == 0 {
 				return
 			}
-			exact, err := oracle.New(run.parameters)
-			if err != nil {
-				t.Fatal(err)
+			exact := oracle.NewNetworks(run.parameters)
+			every := engine.Data{Rows: len(got.Exact), Units: c.set.Shape().Units()}
+			for number := range every.Rows {
+				for j := range every.Units {
+					every.Values = append(every.Values, uint8(255*(number>>j&1)))
+				}
 			}
-			number, chi2 := 0, 0.0 // Pearson's, of the dreams
-			for x := range exact.Visible() {
-				want := exact.LogP(x)
+			chi2 := 0.0 // Pearson's, of the dreams
+			for number, x := range exact.Rows(every) {
+				want := exact.Explain(x).LogP()
 				wantNear(t, fmt.Sprintf("log p of x number %d", number), got.Exact[number], want, 1e-9)
 				expected := float64(c.dreams) * math.Exp(want)
 				chi2 += math.Pow(got.Counts[number]-expected, 2) / expected
-				number++
 			}
-			freedom := float64(number - 1)
+			freedom := float64(every.Rows - 1)
 			wantNear(t, "χ² of the dreams", chi2, freedom, 5*math.Sqrt(2*freedom))
 			testWeightsCommand(t, python, checkpoint, rows, exact)
 		})
@@ -147,17 +149,17 @@ func TestWeightsRefuses(t *testing.T) {
 }
 
 // testWeightsCommand compares what weights.py prints for rows with the exact log p(x).
-func testWeightsCommand(t *testing.T, python, checkpoint string, rows dataset.Split, exact *oracle.Machine) {
+func testWeightsCommand(t *testing.T, python, checkpoint string, rows dataset.Split, exact *oracle.Networks) {
 	t.Helper()
 	var text strings.Builder
 	sum, squares, n := 0.0, 0.0, float64(rows.Rows)
-	for i, x := range states(rows) {
+	for i, x := range explain(exact, rows) {
 		for _, v := range rows.Row(i) {
 			fmt.Fprint(&text, v/128, " ")
 		}
 		fmt.Fprintln(&text)
-		sum += exact.LogP(x)
-		squares += exact.LogP(x) * exact.LogP(x)
+		sum += x.LogP()
+		squares += x.LogP() * x.LogP()
 	}
 	file := filepath.Join(t.TempDir(), "rows.txt")
 	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {

@@ -28,10 +28,7 @@ func TestChainsVisitThePosterior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := oracle.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := oracle.NewNetworks(p)
 	const batches, steps = 40, 250
 	frequency := map[string][]float64{}
 	for b := range batches {
@@ -52,12 +49,12 @@ func TestChainsVisitThePosterior(t *testing.T) {
 		}
 	}
 	visited := 0.0
-	for s, posterior := range m.Wake([][]bool{{true, false, true}}, oracle.Ratio) {
+	for s, posterior := range n.Wake(n.Rows(job.Data.Part(0, 1)), oracle.Ratio) {
 		packed := make([]float32, engine.ChainWidth(p.Architecture)-1)
 		for i, rest := 1, packed; i < 3; i++ {
 			units := make([]float32, len(s[i]))
 			for j, on := range s[i] {
-				if on {
+				if on == 1 {
 					units[j] = 1
 				}
 			}

@@ -20,7 +20,7 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 		data := rowsOf(p.Architecture, 2)
 		inferred := must(model.Infer(t.Context(), data, draws, seed))(t)
 		states := values(p.Architecture, inferred)
-		for r, x := range visible(p.Architecture, data) {
+		for r, x := range n.Rows(data) {
 			wantFrequencies(t, fmt.Sprintf("hidden states of datum %d", r),
 				states[r*draws:(r+1)*draws], n.Wake([][]float64{x}, oracle.Uniform))
 		}

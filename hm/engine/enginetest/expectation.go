@@ -26,7 +26,8 @@ func meanGradient(t *testing.T, e engine.Engine) {
 					}
 					step(t, trainer, 0) // the next step, with unchanged parameters
 				}
-				want := oracle.NewNetworks(p).Expected(visible(p.Architecture, data), a.Samples, data.Rows*a.Samples, rule(a))
+				n := oracle.NewNetworks(p)
+				want := n.Expected(n.Rows(data), a.Samples, data.Rows*a.Samples, rule(a))
 				for k := range want.Variance {
 					want.Variance[k] /= float64(steps)
 				}

@@ -54,7 +54,7 @@ func stationary(t *testing.T, e engine.Engine) {
 				draws := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
 				wantTotalVariation(t, "p*", values(p.Architecture, draws), n.Bidirectional())
 				draws = must(model.Inpaint(t.Context(), data, known, chains, g, seed, nil))(t)
-				wantTotalVariation(t, "p* given the first unit", values(p.Architecture, draws), n.BidirectionalGiven(visible(p.Architecture, data)[0], known))
+				wantTotalVariation(t, "p* given the first unit", values(p.Architecture, draws), n.BidirectionalGiven(n.Rows(data)[0], known))
 			})
 		}
 	}, tiny)
@@ -87,7 +87,7 @@ func inpainting(t *testing.T, e engine.Engine) {
 			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
 			draws := must(model.Inpaint(t.Context(), data, known, chains, g, seed, nil))(t)
 			states := values(p.Architecture, draws)
-			for r, x := range visible(p.Architecture, data) {
+			for r, x := range n.Rows(data) {
 				twin := oracle.Gibbs{Networks: n, Candidates: g.Candidates, Inner: g.Inner, Known: known}
 				wantFrequencies(t, fmt.Sprintf("last states of row %d", r), states[r*chains:(r+1)*chains],
 					twin.After(n.Wake([][]float64{x}, oracle.Uniform), g.Sweeps))

@@ -102,7 +102,7 @@ func wantGradients(t *testing.T, e engine.Engine, a engine.Algorithm, p *engine.
 		if (g.Dreams.Rows > 0) != a.HasSleep() {
 			t.Fatalf("%d dreams", g.Dreams.Rows)
 		}
-		wantData(t, n.Architecture, g.Wake, data, j.Rows(s), a.Samples)
+		wantData(t, n, g.Wake, data, j.Rows(s), a.Samples)
 		wantScores(t, "wake samples", n, g.Wake)
 		wantScores(t, "dreams", n, g.Dreams)
 		wantGradient(t, "plain gradient", g.Plain, n.GradientOn(draws(n.Architecture, g, a.Samples), rule(a)), tolerance)
@@ -112,10 +112,10 @@ func wantGradients(t *testing.T, e engine.Engine, a engine.Algorithm, p *engine.
 }
 
 // wantData checks that the visible layer of each wake sample is the row of its datum.
-func wantData(t *testing.T, a engine.Architecture, d engine.Draws, data engine.Data, rows []int, samples int) {
+func wantData(t *testing.T, n *oracle.Networks, d engine.Draws, data engine.Data, rows []int, samples int) {
 	t.Helper()
-	x := visible(a, data)
-	for r, v := range values(a, d) {
+	x := n.Rows(data)
+	for r, v := range values(n.Architecture, d) {
 		if want := x[rows[r/samples]]; !floats.EqualApprox(v[0], want, 1e-6) {
 			t.Fatalf("wake sample %d has the visible units %v, its datum %v", r, v[0], want)
 		}

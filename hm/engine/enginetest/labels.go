@@ -97,7 +97,7 @@ func classification(t *testing.T, e engine.Engine) {
 		data.Rows, data.First = 4, 5
 		for _, count := range []int{1, 3, samples} {
 			logs := must(model.Classify(t.Context(), data, count, seed, nil))(t)
-			for r, x := range visible(p.Architecture, data) {
+			for r, x := range n.Rows(data) {
 				sum := 0.0
 				for y, log := range logs[r*classes : (r+1)*classes] {
 					sum += math.Exp(log)

@@ -20,7 +20,9 @@ func learning(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.BatchSize, a.Samples, a.RefreshEvery = 4, 10, 10
-			before := oracle.NewNetworks(p).KL(visible(p.Architecture, data))
+			n := oracle.NewNetworks(p)
+			rows := n.Rows(data)
+			before := n.KL(rows)
 			for optimizer, rate := range map[engine.Optimizer]float64{
 				engine.GradientDescent: 0.5, engine.Adam: 0.05, engine.Momentum: 0.05, engine.Nesterov: 0.05,
 			} {
@@ -32,7 +34,7 @@ func learning(t *testing.T, e engine.Engine) {
 				for range 800 {
 					step(t, trainer, rate)
 				}
-				after := oracle.NewNetworks(state(t, trainer).Parameters).KL(visible(p.Architecture, data))
+				after := oracle.NewNetworks(state(t, trainer).Parameters).KL(rows)
 				t.Logf("%v: KL from %.3f to %.3f nats", optimizer, before, after)
 				if !(after < before/2) {
 					t.Errorf("%v: KL is %.3f nats after training, %.3f before", optimizer, after, before)

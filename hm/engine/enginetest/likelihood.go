@@ -19,7 +19,7 @@ func likelihood(t *testing.T, e engine.Engine) {
 		model := newModel(t, e, p)
 		var exact []oracle.Explanation
 		var one, bounds, ratioVariance, rootVariance, boundVariance []float64
-		for _, x := range visible(p.Architecture, data) {
+		for _, x := range n.Rows(data) {
 			e := n.Explain(x)
 			exact, one, bounds = append(exact, e), append(one, 1), append(bounds, e.Bound())
 			// The limit of the effective sample size is 1/E[ω̄²].

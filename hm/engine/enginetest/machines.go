@@ -188,21 +188,6 @@ func rowsOf(a engine.Architecture, rows int) engine.Data {
 	return data
 }
 
-// visible returns rows as values of the visible units.
-func visible(a engine.Architecture, data engine.Data) [][]float64 {
-	all := make([][]float64, data.Rows)
-	for k := range data.Rows * data.Units {
-		x := data.At(k)
-		if a.Binary(0) && x >= 0.5 {
-			x = 1
-		} else if a.Binary(0) {
-			x = float64(a.Off(0))
-		}
-		all[k/data.Units] = append(all[k/data.Units], x)
-	}
-	return all
-}
-
 func values(a engine.Architecture, d engine.Draws) []oracle.Values {
 	list := make([]oracle.Values, d.Rows)
 	for r := range list {

@@ -56,7 +56,7 @@ func (m *Networks) thermodynamic(data [][]float64, partition []float64) float64 
 func TestEstimatorsOfTheBoundAreUnbiased(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
-		data := m.Rows([][]bool{{true, false, true}, {false, false, true}})
+		data := m.row(255, 0, 255, 0, 0, 255)
 		for _, name := range []string{"VIMCO", "VIMCO with arithmetic means", "OVIS, γ = 0"} {
 			for _, samples := range []int{2, 3} {
 				want := slope(m, 0, len(m.Flat), func() float64 { return m.expectedBound(data, samples) })
@@ -71,7 +71,7 @@ func TestEstimatorsOfTheBoundAreUnbiased(t *testing.T) {
 func TestBiasedEstimatorsTendToTheirLimits(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
-		data := m.Rows([][]bool{{true, false, true}})
+		data := m.row(255, 0, 255)
 		for name, limit := range map[string][]float64{
 			"TVO":         slope(m, 0, len(m.Flat), func() float64 { return m.thermodynamic(data, partition) }),
 			"OVIS, γ = 1": m.Limit(data, Rule{Weighting: Ratio, QWake: 1}),

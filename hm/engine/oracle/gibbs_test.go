@@ -89,7 +89,7 @@ func TestResampledIsTheSumOverTuples(t *testing.T) {
 func TestGibbsTendsToBidirectional(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(engine.Architecture{Units: []int{3, 2, 2}, Coding: coding}, 1)
-		x := m.Rows([][]bool{{true, false, true}})[0]
+		x := m.row(255, 0, 255)[0]
 		for _, known := range [][]bool{nil, {true, false, false}} {
 			previous := 0.0
 			for _, k := range []int{16, 64, 256} {

@@ -51,6 +51,12 @@ func everyMachine(t *testing.T, test func(t *testing.T, m *Networks, data [][]fl
 
 func randomMachine(a engine.Architecture, seed uint64) *Networks { return NewNetworks(Random(a, seed)) }
 
+// row returns one or more rows of pixels, 0 or 255, as values.
+func (n *Networks) row(pixels ...uint8) [][]float64 {
+	units := n.Architecture.Visible()
+	return n.Rows(engine.Data{Rows: len(pixels) / units, Units: units, Values: pixels})
+}
+
 func newRand(seed uint64) *rand.Rand {
 	return rand.New(philox.NewStream(seed, philox.Synthesis, 0))
 }
@@ -78,20 +84,16 @@ func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
 	a := engine.Architecture{Units: []int{4, 3, 2}}
 	for _, a.Coding = range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		p := Random(a, 7)
-		layer := func(l engine.Layer, units, parents []bool) float64 {
+		layer := func(l engine.Layer, units, parents []float64) float64 {
 			product := 1.0
-			for j, on := range units {
+			for j, unit := range units {
 				row := l.Row(j)
 				logit := float64(row[0])
 				for k, parent := range parents {
-					value := a.Coding.Off()
-					if parent {
-						value = 1
-					}
-					logit += float64(row[1+k]) * float64(value)
+					logit += float64(row[1+k]) * parent
 				}
 				probability := 1 / (1 + math.Exp(-logit))
-				if !on {
+				if unit != 1 {
 					probability = 1 - probability
 				}
 				product *= probability
@@ -100,9 +102,8 @@ func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
 		}
 		n := NewNetworks(p)
 		for v := range n.states(0, 2) {
-			s := Bits(v)
-			joint := layer(p.Generative[0], s[0], s[1]) * layer(p.Generative[1], s[1], s[2]) * layer(p.Generative[2], s[2], nil)
-			recognition := layer(p.Recognition[1], s[1], s[0]) * layer(p.Recognition[2], s[2], s[1])
+			joint := layer(p.Generative[0], v[0], v[1]) * layer(p.Generative[1], v[1], v[2]) * layer(p.Generative[2], v[2], nil)
+			recognition := layer(p.Recognition[1], v[1], v[0]) * layer(p.Recognition[2], v[2], v[1])
 			wantClose(t, "log p(x,h)", n.LogJointOf(v), math.Log(joint), 1e-12)
 			wantClose(t, "log q(h|x)", n.LogRecognitionOf(v), math.Log(recognition), 1e-12)
 		}
@@ -113,7 +114,7 @@ func TestProbabilitiesAreProductsOverTheLayersOfTheParameters(t *testing.T) {
 // the sum of all choices.
 func TestProbabilitiesOfCategoricalVariables(t *testing.T) {
 	p := Random(categories, 7)
-	layer := func(i int, l engine.Layer, units, parents []bool) float64 {
+	layer := func(i int, l engine.Layer, units, parents []float64) float64 {
 		product, first := 1.0, 0
 		for _, g := range categories.Groups[i] {
 			total, chosen := 0.0, 1.0
@@ -123,12 +124,10 @@ func TestProbabilitiesOfCategoricalVariables(t *testing.T) {
 			for j := first; j < first+g.Units; j++ {
 				a := float64(l.Row(j)[0])
 				for k, parent := range parents {
-					if parent {
-						a += float64(l.Row(j)[1+k])
-					}
+					a += float64(l.Row(j)[1+k]) * parent
 				}
 				total += math.Exp(a)
-				if units[j] {
+				if units[j] == 1 {
 					chosen = math.Exp(a)
 				}
 			}
@@ -139,9 +138,8 @@ func TestProbabilitiesOfCategoricalVariables(t *testing.T) {
 	}
 	n := NewNetworks(p)
 	for v := range n.states(0, 2) {
-		s := Bits(v)
-		joint := layer(0, p.Generative[0], s[0], s[1]) * layer(1, p.Generative[1], s[1], s[2]) * layer(2, p.Generative[2], s[2], nil)
-		recognition := layer(1, p.Recognition[1], s[1], s[0]) * layer(2, p.Recognition[2], s[2], s[1])
+		joint := layer(0, p.Generative[0], v[0], v[1]) * layer(1, p.Generative[1], v[1], v[2]) * layer(2, p.Generative[2], v[2], nil)
+		recognition := layer(1, p.Recognition[1], v[1], v[0]) * layer(2, p.Recognition[2], v[2], v[1])
 		wantClose(t, "log p(x,h)", n.LogJointOf(v), math.Log(joint), 1e-12)
 		wantClose(t, "log q(h|x)", n.LogRecognitionOf(v), math.Log(recognition), 1e-12)
 	}
@@ -221,58 +219,16 @@ func TestDrawsHaveTheirProbabilities(t *testing.T) {
 	})
 }
 
-func TestMachinesTooLargeToEnumerateAreRefused(t *testing.T) {
-	_, err := New(engine.NewParameters(engine.Architecture{Units: []int{12, 9, 2}}))
-	if err == nil || !strings.Contains(err.Error(), "23 units") {
-		t.Errorf("a machine of 23 units gives the error %v", err)
+func TestMachinesTooLargeToEnumeratePanic(t *testing.T) {
+	sum := func(units ...int) (said any) {
+		defer func() { said = recover() }()
+		randomMachine(engine.Architecture{Units: units}, 1).states(0, 2)
+		return nil
 	}
-	if _, err := New(engine.NewParameters(engine.Architecture{Units: []int{12, 8, 2}})); err != nil {
-		t.Errorf("a machine of 22 units is refused: %v", err)
+	if said := sum(12, 9, 2); said == nil || !strings.Contains(fmt.Sprint(said), "states") {
+		t.Errorf("2²³ states are enumerated; panic: %v", said)
 	}
-}
-
-func TestStatesOfAnotherShapePanic(t *testing.T) {
-	m, err := New(engine.NewParameters(engine.Architecture{Units: []int{3, 2}}))
-	if err != nil {
-		t.Fatal(err)
+	if said := sum(12, 8, 2); said != nil {
+		t.Errorf("2²² states are refused: %v", said)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a state of 3-3 units is accepted by a machine of 3-2")
-		}
-	}()
-	m.LogJoint(State{make([]bool, 3), make([]bool, 3)})
-}
-
-// A machine computes the same in bits as its networks compute in values.
-func TestMachinesAreViewsOfTheirNetworks(t *testing.T) {
-	everyMachine(t, func(t *testing.T, n *Networks, data [][]float64) {
-		m, bits := &Machine{n}, Bits(data)
-		rng, twin := newRand(5), newRand(5)
-		var samples Samples
-		var draws Draws
-		for b, x := range data {
-			samples.Wake, samples.Dreams = append(samples.Wake, []State{m.Recognize(bits[b], rng), m.Recognize(bits[b], rng)}), append(samples.Dreams, m.Dream(rng))
-			draws.Wake, draws.Dreams = append(draws.Wake, []Values{n.Recognize(x, twin), n.Recognize(x, twin)}), append(draws.Dreams, n.Dream(twin))
-		}
-		for what, c := range map[string]struct {
-			got  Measure
-			want Distribution
-		}{
-			"p": {m.Model(), n.Model()}, "wake": {m.Wake(bits, Ratio), n.Wake(data, Ratio)}, "p*": {m.Bidirectional(), n.Bidirectional()},
-			"samples": {m.WakeMeasure(samples, Ratio), n.WakeMeasure(draws, Ratio)}, "dreams": {DreamMeasure(samples), Equal(draws.Dreams)},
-		} {
-			wantClose(t, what, TotalVariation(m.valuesIn(c.got), c.want), 0, 1e-12)
-			wantAllClose(t, "score of "+what, m.Score(c.got), n.Score(c.want), 1e-12)
-			wantSameMatrix(t, "blocks of "+what, full(m.Fisher(m.Generative, c.got), len(m.Flat)), full(n.Fisher(m.Generative, c.want), len(m.Flat)), 1e-12)
-			wantClose(t, "entropy of "+what, m.LocalEntropy(m.Generative, c.got), n.LocalEntropy(m.Generative, c.want), 1e-12)
-			wantAllClose(t, "its gradient", m.LocalEntropyGradient(m.Generative, c.got), n.LocalEntropyGradient(m.Generative, c.want), 1e-12)
-		}
-		e := n.Explain(data[0])
-		wantAllClose(t, "likelihoods", []float64{m.LogP(bits[0]), m.Bound(bits[0]), m.LogPTildeStar(bits[0]), m.LogPStar(bits[0]) + m.LogZ2(), m.EffectiveSampleSize(bits[0], Ratio), m.KL(bits)},
-			[]float64{e.LogP(), e.Bound(), e.LogPTildeStar(), e.LogPTildeStar(), e.EffectiveSampleSize(Ratio), n.KL(data)}, 1e-12)
-		wantClose(t, "log p(x,h)", m.LogJoint(samples.Dreams[0]), n.LogJointOf(draws.Dreams[0]), 1e-12)
-		wantAllClose(t, "limit", m.Limit(bits, Bidirectional), n.Limit(data, Bidirectional), 1e-12)
-		wantAllClose(t, "mean", m.Expected(bits[:1], 2, 0, Bidirectional).Mean, n.Expected(data[:1], 2, 0, Bidirectional).Mean, 1e-12)
-	})
 }

@@ -2,8 +2,8 @@
 // a sum over all states, in float64, written as close to its formula as Go allows. Tests compare
 // engines with it, so clarity comes before speed everywhere.
 //
-// Networks evaluates a machine of any size on given states; Machine enumerates the states of a tiny
-// one. Gradients are ascent directions of log-probabilities, laid out as engine.Parameters.Flat.
+// Networks evaluates a machine of any size on given states, and enumerates the states of a tiny one.
+// Gradients are ascent directions of log-probabilities, laid out as engine.Parameters.Flat.
 // Logarithms are natural, so log-probabilities and bounds are in nats.
 package oracle
 
@@ -161,6 +161,19 @@ func (u Unit) ofVariable() (units []Unit) {
 
 // SameVariable reports whether two units belong to one variable.
 func (u Unit) SameVariable(other Unit) bool { return u.Layer == other.Layer && u.first == other.first }
+
+// Rows returns rows of data as values of the visible units. Binary units are on where a value is at least ½.
+func (n *Networks) Rows(data engine.Data) [][]float64 {
+	all := make([][]float64, data.Rows)
+	for k := range data.Rows * data.Units {
+		x := data.At(k)
+		if n.Architecture.Binary(0) {
+			x = n.value(0, x >= 0.5)
+		}
+		all[k/data.Units] = append(all[k/data.Units], x)
+	}
+	return all
+}
 
 // value returns the number that a unit of a layer passes to the next layer.
 func (n *Networks) value(layer int, on bool) float64 {

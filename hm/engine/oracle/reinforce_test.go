@@ -50,7 +50,7 @@ func TestBaselinesLowerTheVariance(t *testing.T) {
 		for seed := range uint64(4) {
 			m := randomMachine(engine.Architecture{Units: []int{4, 2, 1}, Coding: coding}, seed)
 			variance := func(r Reinforce) float64 {
-				e := m.Expected(m.Rows([][]bool{{true, false, true, true}}), 4, 0, Rule{QWake: 1, Reinforce: r})
+				e := m.Expected(m.row(255, 0, 255, 255), 4, 0, Rule{QWake: 1, Reinforce: r})
 				return floats.Sum(e.Variance[m.Architecture.GenerativeSize():])
 			}
 			without := variance(WithoutBaseline)

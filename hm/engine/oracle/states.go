@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -11,6 +12,9 @@ import (
 // A Gaussian unit has the values k·gridStep with |k| ≤ gridPoints: a sum over states integrates over them by the
 // trapezoidal rule.
 const gridPoints, gridStep = 150, 0.1
+
+// maxStates bounds the sums over states to a few million terms.
+const maxStates = 1 << 22
 
 // variables lists the variables of layer i. A Bernoulli unit is a variable without a category of its own.
 func variables(a engine.Architecture, i int) []engine.Group {
@@ -55,10 +59,11 @@ func (n *Networks) options(layer int) (all [][][]float64) {
 
 // states yields every possible configuration of the layers from first to last, each as new values in
 // which the units of all other layers are off, with the logarithm of its weight in a sum: 0 without
-// Gaussian units. It counts like an odometer with a digit for each variable.
+// Gaussian units. It counts like an odometer with a digit for each variable. It panics if there are more than 2²²
+// configurations.
 func (n *Networks) states(first, last int) iter.Seq2[Values, float64] {
 	var options [][][]float64
-	logWeight := 0.0
+	logWeight, count := 0.0, 1.0
 	for i := first; i <= last; i++ {
 		options = append(options, n.options(i)...)
 		for _, u := range n.Generative {
@@ -66,6 +71,12 @@ func (n *Networks) states(first, last int) iter.Seq2[Values, float64] {
 				logWeight += math.Log(gridStep)
 			}
 		}
+	}
+	for _, list := range options {
+		count *= float64(len(list))
+	}
+	if count > maxStates {
+		panic(fmt.Sprintf("oracle: layers %d to %d of %v have %g states: use fewer units, for at most %d states", first, last, n.Architecture.Units, count, maxStates))
 	}
 	return func(yield func(Values, float64) bool) {
 		digits := make([]int, len(options))

@@ -14,7 +14,7 @@ import (
 // here one datum, two samples and one dream.
 func TestExpectedIsTheMeanOfGradientOn(t *testing.T) {
 	m := randomMachine(engine.Architecture{Units: []int{3, 2, 1}, Coding: engine.PlusMinusOne}, 1)
-	x := m.Rows([][]bool{{true, false, true}})[0]
+	x := m.row(255, 0, 255)[0]
 	all := rules()
 	maps.Copy(all, reinforcements())
 	maps.Copy(all, estimators())
@@ -68,7 +68,7 @@ func TestDrawnGradientsHaveTheExpectedMoments(t *testing.T) {
 func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
-		data := m.Rows([][]bool{{true, false, true}, {false, false, true}})
+		data := m.row(255, 0, 255, 0, 0, 255)
 		for name, r := range rules() {
 			if r.Weighting == Uniform {
 				continue // unbiased, see below
@@ -137,5 +137,5 @@ func TestTooManyTuplesPanic(t *testing.T) {
 			t.Error("16⁷ tuples are enumerated")
 		}
 	}()
-	m.Expected(m.Rows([][]bool{{true, true, true}}), 7, 1, WakeSleep)
+	m.Expected(m.row(255, 255, 255), 7, 1, WakeSleep)
 }
