@@ -35,15 +35,8 @@ var untrainedEntries = map[string]entry{
 	"varady/fig4.1": by[plan](func(w *work) {
 		n := networkOf(hm.New(dataset.Shape{Height: 1, Width: 6}).Dense(3, 2).Coding(hm.ZeroOne), 1, true)
 		f := newFisher(n.of)
-		for s, probability := range (&oracle.Machine{Networks: n.Networks}).Model() {
-			f.add(n.score(each(s, func(layer []bool) []float64 {
-				return each(layer, func(on bool) float64 {
-					if on {
-						return 1
-					}
-					return 0
-				})
-			})), probability)
+		for v, probability := range n.Model() {
+			f.add(n.score(v), probability)
 		}
 		outside, within := f.outside(f.size)
 		w.claim("The matrix is block-diagonal by unit.").add(exact(outside, "", "largest entry outside the blocks").Under(1e-12)).
