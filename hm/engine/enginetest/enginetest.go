@@ -40,7 +40,7 @@ func Run(t *testing.T, e engine.Engine, lacks ...engine.Feature) {
 func RunOnDraws(t *testing.T, e engine.Engine) {
 	for _, theme := range themes {
 		switch theme.name {
-		case "gradient of the samples", "pairs of values", "gradient of labels",
+		case "gradient of the samples", "gradient of other units", "pairs of values", "gradient of labels",
 			"divergence", "determinism", "chunks of samples", "binarization":
 			t.Run(theme.name, func(t *testing.T) { theme.test(t, e) })
 		}
@@ -56,16 +56,13 @@ var themes = []theme{
 	{"refusals", refusals},
 	{"impossible damping", impossibleDamping},
 	{"gradient of the samples", gradientOfSamples},
+	{"gradient of other units", gradientOfOtherUnits},
 	{"mean gradient", meanGradient},
 	{"independence", independence},
-	{"refresh time", refreshTime},
 	{"singular blocks", singularBlocks},
 	{"steps at once", stepsAtOnce},
-	{"norms of layers", normsOfLayers},
 	{"sleep-well", sleepWell},
-	{"sleep-well with Adam", sleepWellWithAdam},
 	{"pairs of values", pairsOfValues},
-	{"resumption", resumption},
 	{"distribution of mixtures", distributionOfMixtures},
 	{"learning of mixtures", learningOfMixtures},
 	{"gradient of labels", gradientOfLabels},

@@ -110,6 +110,22 @@ func impossibleDamping(t *testing.T, e engine.Engine) {
 	})
 }
 
+// singularBlocks tests that a step whose blocks cannot be inverted leaves the state unchanged and
+// fails again.
+func singularBlocks(t *testing.T, e engine.Engine) {
+	a := preset{rule: engine.ReweightedWakeSleep, metric: engine.Block}.algorithm()
+	a.BatchSize, a.Samples, a.Damping = 9, 5, 1e-30
+	trainer := newTrainer(t, e, job(a, randomRows(18, 7)), engine.NewState(a, machine(engine.ZeroOne, 7, 5)))
+	before := state(t, trainer)
+	for range 2 {
+		_, err := trainer.Steps(t.Context(), []float64{learningRate})
+		if singular := new(engine.Singular); !errors.As(err, &singular) || singular.Step != 0 {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	wantSameState(t, state(t, trainer), before)
+}
+
 // refused reports whether an engine has refused a feature that it lacks, given the error it
 // returned when asked for features. It returns an error if the engine has failed, refused anything
 // else, or accepted a feature that it lacks.
