@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -77,6 +78,10 @@ var axes = [][]value{
 		{"convolution", func(c *configuration) { c.machine = func() *engine.Parameters { return large.convolved(0) } }},
 		{"convolution of q", func(c *configuration) { c.machine = func() *engine.Parameters { return small.convolved(0) } }},
 		{"convolution of p", func(c *configuration) { c.machine = func() *engine.Parameters { return small.convolved(1) } }},
+		{"tanh", func(c *configuration) {
+			c.algorithm.ReinforceBaseline = engine.ConstantBaseline // others are undefined for tanh layers
+			c.machine = func() *engine.Parameters { return oracle.Random(tinyTanh, seed) }
+		}},
 	},
 }
 

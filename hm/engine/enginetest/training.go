@@ -174,7 +174,11 @@ func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, 
 	}
 	direction := natural.Clone()
 	layers := func(p *engine.Parameters) []engine.Layer {
-		return slices.Concat(p.Generative, p.Recognition, []engine.Layer{p.Classifier})
+		all := slices.Concat(p.Generative, p.Recognition, []engine.Layer{p.Classifier})
+		for _, networks := range p.Tanh {
+			all = slices.Concat(all, networks[0], networks[1])
+		}
+		return all
 	}
 	weights := layers(at)
 	for i, layer := range layers(direction) {
