@@ -179,6 +179,9 @@ func newStack(h header) (s stack) {
 	return s
 }
 
+// Adopt returns the experiment, which leaves no settings open.
+func (e Experiment) Adopt(runs.Experiment) runs.Experiment { return e }
+
 // Resolve returns the experiment with a checksum of the parameters in each run that it refers to: the machines
 // below, the pretrained layers and the start. A start replaces imported parameters. Resolve refuses a run that it
 // cannot read or that does not fit.

@@ -150,11 +150,6 @@ func LogPBy(energies []float64, size runs.SampleSize, z LogZ) (logP []float64, w
 	}[both.Errs] + runs.Clause(both.Detail())
 }
 
-// Deferred returns the settings of the method that reach their full effect only after some epochs.
-func (e Experiment) Deferred() []runs.Deferred {
-	return runs.DeferredBy(e.Method.Hyperparameters())
-}
-
 // Doubles reports whether the run in dir trained a layer of a deep machine with one side of the layer doubled, or
 // stands on a run that did.
 func Doubles(dir string) bool {

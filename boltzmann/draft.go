@@ -12,22 +12,21 @@ import (
 // draft is an experiment that flags change.
 type draft struct {
 	experiment Experiment
-	runs.Base
-	algorithm Algorithm    // of the experiment's file
-	start     *runs.Source // of the experiment's file
-	layers    []int
-	units     []Kind
-	belief    bool
-	pretrain  int     // epochs
-	rate      float64 // of pretraining; 0 means the learning rate of training
-	on        string  // directory of a run
+	algorithm  Algorithm    // of the experiment's file
+	start      *runs.Source // of the experiment's file
+	layers     []int
+	units      []Kind
+	belief     bool
+	pretrain   int     // epochs
+	rate       float64 // of pretraining; 0 means the learning rate of training
+	on         string  // directory of a run
 }
 
 func newDraft() *runs.Draft {
 	d := &draft{}
 	d.read(NewExperiment(Persistent))
 	return &runs.Draft{
-		Base: &d.Base, Start: &d.experiment.Start, Settings: d.settings, Jobs: d.jobs,
+		Data: &d.experiment.Data, Budget: &d.experiment.Budget, Start: &d.experiment.Start, Settings: d.settings, Jobs: d.jobs,
 		Experiment: func() (runs.Experiment, error) { return d.described() },
 		Preset: func(name string) error {
 			var a Algorithm
@@ -46,7 +45,7 @@ func newDraft() *runs.Draft {
 }
 
 func (d *draft) read(e Experiment) {
-	d.experiment, d.Base, d.algorithm, d.start = e, e.Header().Base, e.Method.Algorithm, e.Start
+	d.experiment, d.algorithm, d.start = e, e.Method.Algorithm, e.Start
 	d.layers, d.units = slices.Concat([]int{e.Machine.Hidden}, e.Machine.Above), []Kind{e.Machine.Visible, e.Machine.HiddenUnits}
 }
 
@@ -72,7 +71,6 @@ func (d *draft) settings() []runs.Hyperparameter {
 // described returns the experiment that the flags describe.
 func (d *draft) described() (Experiment, error) {
 	e := d.experiment
-	e.Data, e.Budget = d.Data, d.Budget
 	switch {
 	case len(d.layers) == 0:
 		return e, errors.New("--layers: give the number of hidden units in each layer of the Boltzmann machine, such as 500 or 500,1000")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -165,10 +166,12 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle returns the settings of the method that have no effect. It maps the full TOML name of each to what the
-// setting needs.
-func (e Experiment) Idle() map[string]string {
-	return runs.Idle("method", &e.Method, e.Method.Hyperparameters())
+// Rows describes the settings of the method and the machine.
+func (e Experiment) Rows() []runs.Hyperparameter {
+	return append(runs.Keyed("method", &e.Method, e.Method.Hyperparameters()), runs.Keyed("machine", &e.Machine, e.Machine.Hyperparameters())...)
 }
+
+// Notice returns "".
+func (e Experiment) Notice(*dataset.Set) string { return "" }
 
 func (s MethodSpec) check() error { return runs.CheckHyperparameters(&s, s.Hyperparameters()) }

@@ -241,7 +241,7 @@ func TestWeightsCountRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			line := run.Experiment().(runs.Baseliner).Baseline(set, set.Train())
+			line := run.Experiment().Baseline(set, set.Train())
 			found[i] = [3]float64{line.Factorized.Value, run.Last().Train["log_p"], estimates["log_p"].Value}
 		}
 		for k, what := range []string{"baseline", "training log p", "evaluation"} {

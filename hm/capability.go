@@ -129,27 +129,3 @@ func (e Experiment) Describe(set *dataset.Set) (string, error) {
 	}
 	return fmt.Sprintf("about %d MB of memory; %s\n%s", memory>>20+1, device, e.MachineTable(set)), nil
 }
-
-// Deferred returns the settings that reach their full effect only after some epochs: measurements and, for example,
-// the warm-up.
-func (e Experiment) Deferred() (all []runs.Deferred) {
-	for _, m := range e.Measurements {
-		all = append(all, runs.Deferred{Setting: fmt.Sprintf("--measure every=%d", m.Every), Epochs: m.Every})
-	}
-	return append(all, runs.DeferredBy(e.Method.Hyperparameters())...)
-}
-
-// Preset returns the key that names the preset, and the keys of the settings that the preset decides.
-func (e Experiment) Preset() (name string, decides []string) {
-	return "method.preset", []string{"method.phases", "method.phase_parameters", "method.metric"}
-}
-
-// CheckPreset returns an error if the phases or the metric belong to another published method than the preset names.
-func (e Experiment) CheckPreset() error {
-	m := e.Method
-	if published := m.published(); published != m.Preset {
-		return fmt.Errorf("preset = %q with phases = %v and metric = %v: these belong to the method %s; use preset = %[4]q (--algorithm %[4]s), or omit phases and metric (--phases, --fisher) to train %[1]s",
-			m.Preset, m.Phases, m.Metric, published)
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package hm
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -12,27 +11,20 @@ import (
 // draft returns an experiment that flags change.
 func draft() *runs.Draft {
 	e := NRWS().Experiment(New(dataset.Shape{}).Dense(100, 50, 20), nil)
-	base := e.Header().Base
 	var measure []string
 	var like MachineSpec // whose kinds of units suit the data
 	return &runs.Draft{
-		Base: &base, Start: &e.Start, Labels: true,
+		Data: &e.Data, Budget: &e.Budget, Start: &e.Start, Labels: true,
 		Settings: func() []runs.Hyperparameter {
 			return slices.Concat([]runs.Hyperparameter{{
 				Value: &measure, Flag: "measure", Group: "run",
 				Usage: "measure likelihoods during training: `WHAT` is a list of every=EPOCHS, split=test, rows=N, samples=K, log-z2=N, log-z2-inner=N, name=NAME; may be repeated",
 			}}, e.Machine.Hyperparameters(), e.Method.Hyperparameters())
 		},
-		ByKey: func() map[string]runs.Hyperparameter {
-			rows := runs.ByKey("method", &e.Method, e.Method.Hyperparameters())
-			maps.Copy(rows, runs.ByKey("machine", &e.Machine, e.Machine.Hyperparameters()))
-			return rows
-		},
 		Suggest: func(set *dataset.Set, all bool) {
 			machine, method := Suggested(set)
 			if like = machine.Spec(); all {
 				e = method.Experiment(machine.Units(), set)
-				base = e.Header().Base
 			}
 		},
 		Preset: func(name string) error {
@@ -42,11 +34,9 @@ func draft() *runs.Draft {
 		},
 		Read: func(text []byte) (err error) {
 			e, err = ParseExperiment(text)
-			base = e.Header().Base
 			return err
 		},
 		Experiment: func() (runs.Experiment, error) {
-			e.Data, e.Budget = base.Data, base.Budget
 			if m := &e.Machine; len(m.Units)+len(m.Groups) == 0 && len(like.Units)+len(like.Groups) > 0 {
 				m.Groups = like.Groups
 				if len(like.Units) > 0 { // the units above the visible ones are Bernoulli

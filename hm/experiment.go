@@ -1,9 +1,6 @@
 package hm
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -130,12 +127,7 @@ const family = "hm"
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
 	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
-	text, err := json.Marshal(e)
-	if err != nil {
-		panic(err)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return runs.HashOf("", e)
 }
 
 // ParseExperiment reads an experiment from TOML. Missing settings have the values of the preset.

@@ -2,7 +2,6 @@ package hm
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,6 +39,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Value: &s.Preset, Flag: "algorithm", Group: method, Legend: presetLegend(s.Preset), Always: true, Words: Presets(),
 		Usage: "`method`: " + strings.Join(Presets(), ", ") + "; its defaults replace all of [method] in the --config file",
 		Valid: slices.Contains(Presets(), s.Preset), Remedy: "use one of " + strings.Join(Presets(), ", "),
+		Decides: []string{"method.phases", "method.phase_parameters", "method.metric"}, Misnomer: s.misnomer(),
 	}, {
 		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
 		Usage: "learning `rate` η",
@@ -171,11 +171,12 @@ func (s MethodSpec) String() string {
 	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
 }
 
-// Idle maps the full TOML name of each setting without effect to what the setting needs.
-func (e Experiment) Idle() map[string]string {
-	idle := runs.Idle("method", &e.Method, e.Method.Hyperparameters())
-	maps.Copy(idle, runs.Idle("machine", &e.Machine, e.Machine.Hyperparameters()))
-	return idle
+// Rows describes the measurements and the settings of the method and the machine.
+func (e Experiment) Rows() (rows []runs.Hyperparameter) {
+	for _, m := range e.Measurements {
+		rows = append(rows, runs.Hyperparameter{Value: new(fmt.Sprintf("every=%d", m.Every)), Flag: "measure", Epochs: m.Every})
+	}
+	return slices.Concat(rows, runs.Keyed("method", &e.Method, e.Method.Hyperparameters()), runs.Keyed("machine", &e.Machine, e.Machine.Hyperparameters()))
 }
 
 // hasBaseline reports whether 1/S can be subtracted from the weights of the q-wake gradient.

@@ -93,6 +93,16 @@ func (s MethodSpec) published() string {
 	return name
 }
 
+// misnomer returns the error for phases or a metric of another published method than the preset names, or "".
+func (s MethodSpec) misnomer() string {
+	published := s.published()
+	if published == s.Preset {
+		return ""
+	}
+	return fmt.Sprintf("preset = %q with phases = %v and metric = %v: these belong to the method %s; use preset = %[4]q (--algorithm %[4]s), or omit phases and metric (--phases, --fisher) to train %[1]s",
+		s.Preset, s.Phases, s.Metric, published)
+}
+
 func preset(name string) Method {
 	m, err := Preset(name)
 	if err != nil {

@@ -187,78 +187,16 @@ type Labeler interface {
 	LogLabels(ctx context.Context, o EvaluationOptions) ([][]float64, error)
 }
 
-// A Measurer is an Experiment that predicts how much memory its training needs.
-type Measurer interface {
+// A Planner is an Experiment that knows what its training needs.
+type Planner interface {
 	Experiment
 	// Memory returns the number of bytes that training on set needs.
 	Memory(set *dataset.Set) (int64, error)
-}
-
-// A Noticer is an Experiment that may warn of data on which it is likely to train badly.
-type Noticer interface {
-	Experiment
-	// Notice returns a warning, or "".
-	Notice(set *dataset.Set) string
-}
-
-// A Sharer is an Experiment that may compute on a device with threads of its own.
-type Sharer interface {
-	Experiment
-	// AtOnce returns how many runs on set such a device trains well in parallel, or 0 if the experiment computes
-	// on the program's threads.
+	// AtOnce returns how many runs on set the experiment's device trains well in parallel, or 0 if the experiment
+	// computes on the program's threads.
 	AtOnce(set *dataset.Set) (int, error)
-}
-
-// A Describer is an Experiment that adds lines to the description printed before training.
-type Describer interface {
-	Experiment
-	// Describe returns the lines to print after the line about the data.
+	// Describe returns the lines to print before training, after the line about the data.
 	Describe(set *dataset.Set) (string, error)
-}
-
-// A Deferrer is an Experiment with settings that reach their full effect only after some epochs.
-type Deferrer interface {
-	Experiment
-	// Deferred returns these settings.
-	Deferred() []Deferred
-}
-
-// Deferred is a setting that reaches its full effect after a number of epochs.
-type Deferred struct {
-	Setting string // as a flag with its value, such as --warmup 3
-	Epochs  int
-}
-
-// DeferredBy returns the settings in rows that reach their full effect only after some epochs. It omits
-// settings without any effect.
-func DeferredBy(rows []Hyperparameter) (all []Deferred) {
-	for _, row := range rows {
-		if row.Epochs > 0 && row.Idle == "" {
-			all = append(all, Deferred{fmt.Sprintf("--%s %v", row.Flag, row.value()), row.Epochs})
-		}
-	}
-	return all
-}
-
-// A Presetter is an Experiment with a preset: a setting that names a published method and determines
-// other settings.
-type Presetter interface {
-	Experiment
-	// Preset returns the full TOML name of the preset, and the full TOML names of the settings that it
-	// determines.
-	Preset() (name string, decides []string)
-	// CheckPreset returns an error if the settings differ from the published method that the
-	// experiment names.
-	CheckPreset() error
-}
-
-// CheckPreset returns an error if an experiment's settings differ from the published method that it
-// names. Only new runs are checked; an existing run keeps its name.
-func CheckPreset(e Experiment) error {
-	if of, is := e.(Presetter); is {
-		return of.CheckPreset()
-	}
-	return nil
 }
 
 func familyName(e Experiment) string {

@@ -82,7 +82,7 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 // adopted returns the experiment with the settings that it leaves open taken from the run in dir. If dir
 // has no run, they come from the run of another seed in the same folder.
 func adopted(e Experiment, dir string) Experiment {
-	of, adopts := e.(Adopter)
+	of, adopts := e.(Resolver)
 	if !adopts || dir == "" {
 		return e
 	}

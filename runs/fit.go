@@ -106,7 +106,7 @@ type Family[S, M any] struct {
 	Check func(Fit[S, M], *dataset.Set) error
 	// Resolve returns the experiment with the checksums of the files that it refers to. Optional.
 	Resolve func(Fit[S, M], *dataset.Set) (Fit[S, M], error)
-	// Baseline returns the value of the objective under a much simpler model (see Baseliner). Optional.
+	// Baseline returns the value of the objective under a much simpler model (see Experiment). Optional.
 	Baseline func(Fit[S, M], *dataset.Set, dataset.Split) Baseline
 
 	// Measures lists the measures that training may record, the objective first.
@@ -367,7 +367,7 @@ func (e Fit[S, M]) Hash() string {
 }
 
 func (e *Fit[S, M]) rows() []Hyperparameter {
-	rows := e.family.Rows(&e.Settings)
+	rows := Keyed("", &e.Settings, e.family.Rows(&e.Settings))
 	for i := range rows {
 		rows[i].Group = cmp.Or(rows[i].Group, e.family.Name)
 	}
@@ -380,11 +380,8 @@ func (e Fit[S, M]) String() string {
 	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
 }
 
-// Idle maps the TOML name of each setting without effect to what the setting needs.
-func (e Fit[S, M]) Idle() map[string]string { return Idle("", &e.Settings, e.rows()) }
-
-// Deferred returns the settings that reach their full effect only after some epochs.
-func (e Fit[S, M]) Deferred() []Deferred { return DeferredBy(e.rows()) }
+// Rows describes the settings, in the order of legends and help.
+func (e Fit[S, M]) Rows() []Hyperparameter { return e.rows() }
 
 // Notice warns of categories among real numbers and, if the family expects numbers near 0, of numbers far from 0.
 func (e Fit[S, M]) Notice(set *dataset.Set) string {

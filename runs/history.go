@@ -236,26 +236,14 @@ func (b *Baseline) Label() string {
 
 func (b *Baseline) model() string { return cmp.Or(b.Model, "a factorised model") }
 
-// A Baseliner is an Experiment with a baseline for its objective.
-type Baseliner interface {
-	Experiment
-	// Baseline returns the objective, on rows, of a simple model fitted to the training rows of set.
-	// Limit is finite. If Rows is empty, there is no baseline.
-	Baseline(set *dataset.Set, rows dataset.Split) Baseline
-}
-
 // baseline returns the experiment's baseline on the validation rows, or on the training rows if there
 // are no validation rows. It returns nil if the experiment has no baseline.
 func baseline(e Experiment, set *dataset.Set) *Baseline {
-	of, ok := e.(Baseliner)
-	if !ok {
-		return nil
-	}
 	rows := set.Validation()
 	if rows.Rows == 0 {
 		rows = set.Train()
 	}
-	line := of.Baseline(set, rows)
+	line := e.Baseline(set, rows)
 	if line.Rows == "" {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 // Hyperparameter, or row, describes a setting of an experiment for files, flags, legends and errors.
 type Hyperparameter struct {
 	Value  any      // pointer to a struct field; the field's tag gives the TOML key
+	Key    string   // full TOML name, such as method.damping; Keyed and Family set it
 	Flag   string   // name of the command-line flag
 	Group  string   // group that lists the flag in the help; empty means the name of the family
 	Usage  string   // help of the flag, with the name of the `value` in backquotes
@@ -26,6 +28,11 @@ type Hyperparameter struct {
 	Valid  bool   // whether the value is allowed
 	Remedy string // advice if the value is not allowed; empty if any value is allowed
 	Idle   string // what the setting needs to have an effect; empty if it has one
+
+	// Decides lists the Keys of the settings that the value determines, if it names a published method. Misnomer is
+	// the error if these settings differ from the published ones, or "".
+	Decides  []string
+	Misnomer string
 }
 
 // RateRow returns the row for a learning rate η; usage is the help of its flag.
@@ -126,37 +133,35 @@ func quoted(value any) any {
 	return value
 }
 
-// An Idler is an Experiment that knows which of its settings have no effect.
-type Idler interface {
-	Experiment
-	// Idle maps the full TOML name of each setting without effect to what the setting needs.
-	Idle() map[string]string
-}
-
-// Idle maps the full TOML name of each setting without effect to what the setting needs. spec points to
-// the struct with the settings, and table is its TOML table in an experiment file; an empty table means
-// the top level.
-func Idle(table string, spec any, settings []Hyperparameter) map[string]string {
-	idle := map[string]string{}
-	for key, s := range ByKey(table, spec, settings) {
-		if s.Idle != "" {
-			idle[key] = s.Idle
+// idle maps the Key of each setting without effect to what the setting needs.
+func idle(e Experiment) map[string]string {
+	needs := map[string]string{}
+	for _, row := range e.Rows() {
+		if row.Idle != "" {
+			needs[row.Key] = row.Idle
 		}
 	}
-	return idle
+	return needs
 }
 
-// ByKey returns the settings by their full TOML names. spec points to the struct with the settings, and
-// table is its TOML table in an experiment file; an empty table means the top level.
-func ByKey(table string, spec any, settings []Hyperparameter) map[string]Hyperparameter {
-	if table != "" {
-		table += "."
+// CheckPreset returns an error if an experiment's settings differ from the published method that it
+// names. Only new runs are checked; an existing run keeps its name.
+func CheckPreset(e Experiment) error {
+	for _, row := range e.Rows() {
+		if row.Misnomer != "" {
+			return errors.New(row.Misnomer)
+		}
 	}
-	named := map[string]Hyperparameter{}
-	for _, s := range settings {
-		named[table+keyOf(spec, s.Value)] = s
+	return nil
+}
+
+// Keyed sets the Keys of rows and returns them. spec points to the struct with the settings, and table is its
+// TOML table in an experiment file; an empty table means the top level.
+func Keyed(table string, spec any, rows []Hyperparameter) []Hyperparameter {
+	for i, row := range rows {
+		rows[i].Key = strings.TrimPrefix(table+"."+keyOf(spec, row.Value), ".")
 	}
-	return named
+	return rows
 }
 
 // keyOf returns the TOML key of the field that value points to. spec points to the struct that contains

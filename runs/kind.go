@@ -58,7 +58,7 @@ func (k Kind[E, M]) fromFile() *Draft {
 	var e Experiment
 	base := &Base{}
 	return &Draft{
-		Data: "--config FILE", Base: base, Settings: func() []Hyperparameter { return nil },
+		Example: "--config FILE", Data: &base.Data, Budget: &base.Budget, Settings: func() []Hyperparameter { return nil },
 		Read: func(text []byte) error {
 			of, err := k.Parse(text)
 			if err == nil {
@@ -212,8 +212,10 @@ func (r *Run) SaveModel(w io.Writer) error {
 // Fields marked optional may be nil or zero.
 type Draft struct {
 	Noun string // name of a model in messages; NewDraft sets it
-	Data string // data flags for the examples in the help; optional, default --dataset 3by3
-	*Base
+	// Example has the data flags for the examples in the help; optional, default --dataset 3by3.
+	Example string
+	*Data
+	*Budget
 	Settings   func() []Hyperparameter    // descriptions of the current settings
 	Experiment func() (Experiment, error) // experiment with the current settings
 	// Read replaces all settings by those in the text of an experiment file of the family.
@@ -223,9 +225,8 @@ type Draft struct {
 	Start  **Source // run whose parameters training starts from; optional
 	Labels bool     // whether training uses the labels of some rows only
 	// Suggest chooses the kinds of units that suit a set, if no setting names them, and with all the other settings,
-	// too. ByKey returns Settings by their full TOML names. Optional: the command new uses both.
+	// too. Optional: the command new uses it.
 	Suggest func(set *dataset.Set, all bool)
-	ByKey   func() map[string]Hyperparameter
 	// Jobs returns the trainings that the settings ask for, in order, in a directory. Optional: by default, training is
 	// one run.
 	Jobs func(dir string) ([]Job, error)
@@ -238,7 +239,7 @@ func NewDraft(family string) *Draft {
 		return nil
 	}
 	d := of.draft()
-	d.Noun, d.Data = of.noun, cmp.Or(d.Data, "--dataset 3by3")
+	d.Noun, d.Example = of.noun, cmp.Or(d.Example, "--dataset 3by3")
 	return d
 }
 
@@ -252,7 +253,7 @@ func Families() []string {
 func (f *Family[S, M]) draft() *Draft {
 	e := f.Empty()
 	return &Draft{
-		Data: f.Data, Base: &e.Base, Settings: e.rows,
+		Example: f.Data, Data: &e.Data, Budget: &e.Budget, Settings: e.rows,
 		Experiment: func() (Experiment, error) { return e, nil },
 		Read: func(text []byte) (err error) {
 			e, err = f.Parse(text)

@@ -154,6 +154,10 @@ func (m mixture) Measures() []runs.Measure {
 	return []runs.Measure{runs.LogP, entropy}
 }
 
+func (mixture) Rows() []runs.Hyperparameter                        { return nil }
+func (mixture) Notice(*dataset.Set) string                         { return "" }
+func (mixture) Baseline(*dataset.Set, dataset.Split) runs.Baseline { return runs.Baseline{} }
+
 // Begin sets the means to rows drawn by seed, and the variance to the variance of all rows.
 func (m mixture) Begin(set *dataset.Set) (runs.Snapshot, error) {
 	rows := rowsOf(set.Train())

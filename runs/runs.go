@@ -66,6 +66,13 @@ type Experiment interface {
 	LearningRate(step, stepsPerEpoch int) float64
 	// Measures describes all measures that training may record, the objective first.
 	Measures() []Measure
+	// Rows describes the settings, in the order of legends and help.
+	Rows() []Hyperparameter
+	// Notice warns of data on which the experiment is likely to train badly, or returns "".
+	Notice(set *dataset.Set) string
+	// Baseline returns the objective, on rows, of a simple model fitted to the training rows of set.
+	// Limit is finite. If Rows is empty, there is no baseline.
+	Baseline(set *dataset.Set, rows dataset.Split) Baseline
 	// Begin returns the state before the first step.
 	Begin(set *dataset.Set) (Snapshot, error)
 	// Learner resumes training on set from a snapshot. It refuses a snapshot that training of the
@@ -73,22 +80,16 @@ type Experiment interface {
 	Learner(set *dataset.Set, at Snapshot) (Learner, error)
 }
 
-// A Resolver is an Experiment that may refer to something that can change, such as another run's
-// parameters.
+// A Resolver is an Experiment that may leave settings open, or refer to something that can change, such as
+// another run's parameters.
 type Resolver interface {
-	Experiment
-	// Resolve returns the experiment with a checksum of what it refers to. It returns an error if
-	// the reference makes training on set impossible.
-	Resolve(set *dataset.Set) (Experiment, error)
-}
-
-// An Adopter is an Experiment that may leave settings open, which it then takes from the run that it
-// resumes.
-type Adopter interface {
 	Experiment
 	// Adopt returns the experiment with its open settings taken from there, the experiment of the
 	// resumed run.
 	Adopt(there Experiment) Experiment
+	// Resolve returns the experiment with a checksum of what it refers to. It returns an error if
+	// the reference makes training on set impossible.
+	Resolve(set *dataset.Set) (Experiment, error)
 }
 
 // Header holds the settings that experiments of all families share.

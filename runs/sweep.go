@@ -367,18 +367,15 @@ func (s *Sweep) varied(keys []string) (table map[string]any, err error) {
 		}
 	}
 	e, err := ParseExperiment(s.Base)
-	of, is := e.(Presetter)
-	if !is {
+	if err != nil {
 		return table, err
 	}
-	preset, decides := of.Preset()
-	if !slices.Contains(keys, preset) {
-		return table, nil
-	}
-	for _, key := range decides {
-		name, setting := cutLast(key)
-		if of, is := table[name].(map[string]any); is && !slices.Contains(keys, key) {
-			delete(of, setting)
+	for _, row := range e.Rows() {
+		for _, key := range row.Decides {
+			name, setting := cutLast(key)
+			if of, is := table[name].(map[string]any); is && slices.Contains(keys, row.Key) && !slices.Contains(keys, key) {
+				delete(of, setting)
+			}
 		}
 	}
 	return table, nil

@@ -339,9 +339,10 @@ func init() {
 	}.Registered()
 }
 
-func (r renamed) Header() runs.Header { return r.Run }
-func (r renamed) TOML() []byte        { return runs.EncodeExperiment("renamed", r) }
-func (r renamed) Hash() string        { return string(r.TOML()) }
+func (r renamed) Header() runs.Header       { return r.Run }
+func (renamed) Rows() []runs.Hyperparameter { return nil }
+func (r renamed) TOML() []byte              { return runs.EncodeExperiment("renamed", r) }
+func (r renamed) Hash() string              { return string(r.TOML()) }
 
 // Seeds must not vary, whatever a family calls them.
 func TestSweepsOverSeedsAreRefused(t *testing.T) {

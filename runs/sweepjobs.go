@@ -76,11 +76,7 @@ func (s *Sweep) Distinct() error {
 	}
 	keys, alike := s.keys(), map[string]Setting{} // by the values that have an effect
 	for _, setting := range settings {
-		of, knows := setting.Experiment.(Idler)
-		if !knows {
-			continue
-		}
-		idle, acts := of.Idle(), slices.Clone(setting.Values)
+		idle, acts := idle(setting.Experiment), slices.Clone(setting.Values)
 		for i, key := range keys {
 			if _, is := idle[key]; is {
 				acts[i] = ""

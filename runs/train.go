@@ -242,13 +242,9 @@ func (t *training) stepsPerEpoch() int { return t.header.StepsPerEpoch(t.set.Tra
 
 func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
-	notice := t.set.Notice()
-	if e, is := t.experiment.(Noticer); is {
-		notice = names.Lines(notice, e.Notice(t.set))
-	}
 	plan := Plan{
 		Dir: t.dir.Path(""), Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.steps, Notice: notice, History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
+		Start: t.steps, Notice: names.Lines(t.set.Notice(), t.experiment.Notice(t.set)), History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)

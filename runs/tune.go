@@ -67,11 +67,7 @@ func ReadTuning(path string, budget int) (*Tuning, error) {
 // UsualAxes returns axes around the settings of an experiment: 1/10, 3/10, 1 and 3 times its learning
 // rate and, if damping has an effect, 1/4, 1 and 4 times its damping.
 func UsualAxes(e Experiment) (axes []Axis) {
-	idle := map[string]string{}
-	if of, knows := e.(Idler); knows {
-		idle = of.Idle()
-	}
-	all := settings(e)
+	all, idle := settings(e), idle(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		_, name := cutLast(key)
 		factors := map[string][]float64{"learning_rate": {0.1, 0.3, 1, 3}, "damping": {0.25, 1, 4}}[name]

@@ -17,16 +17,14 @@ type atOnce struct{}
 func AtOnce(ctx context.Context, n int) context.Context { return context.WithValue(ctx, atOnce{}, n) }
 
 // Workers returns how many runs of e should train on set in parallel: as many as their device trains well
-// together if e is a Sharer that names a number, and otherwise one per thread of this program, or fewer if
+// together if e is a Planner that names a number, and otherwise one per thread of this program, or fewer if
 // memory does not suffice. onDevice reports whether they train on such a device.
 func Workers(e Experiment, set *dataset.Set) (n int, onDevice bool, err error) {
-	if e, shares := e.(Sharer); shares {
+	n = runtime.GOMAXPROCS(0)
+	if e, known := e.(Planner); known {
 		if n, err := e.AtOnce(set); n > 0 || err != nil {
 			return n, true, err
 		}
-	}
-	n = runtime.GOMAXPROCS(0)
-	if e, known := e.(Measurer); known {
 		bytes, err := e.Memory(set)
 		if err != nil {
 			return 0, false, err

@@ -35,7 +35,7 @@ type draftFlags struct {
 func newDraftFlags(f *pflag.FlagSet, family string) *draftFlags {
 	x := &draftFlags{Draft: runs.NewDraft(family), family: family}
 	x.Dataset.Name = "glyphs"
-	if strings.Contains(x.Data, "--binarization grey") { // the family refuses rounded values
+	if strings.Contains(x.Example, "--binarization grey") { // the family refuses rounded values
 		x.Dataset.Binarization = dataset.Gray
 	}
 	inGroup(f, "run", func(f *pflag.FlagSet) {

@@ -70,7 +70,7 @@ func newNew() *cobra.Command {
 		}
 		h := e.Header()
 		h.Dataset = besideFile(h.Dataset, path)
-		if err := writeFile(path, commented(path, e.WithHeader(h), set, c.Flags(), x.ByKey())); err != nil {
+		if err := writeFile(path, commented(path, e.WithHeader(h), set, c.Flags())); err != nil {
 			return err
 		}
 		if notice != "" {
@@ -127,10 +127,12 @@ func nameOf(path string) string {
 	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 }
 
-// commented returns the TOML of an experiment, with a comment on each setting: the help text of its flag. rows has the
-// settings by their TOML names.
-func commented(path string, e runs.Experiment, set *dataset.Set, flags *pflag.FlagSet, rows map[string]runs.Hyperparameter) []byte {
+// commented returns the TOML of an experiment, with a comment on each setting: the help text of its flag.
+func commented(path string, e runs.Experiment, set *dataset.Set, flags *pflag.FlagSet) []byte {
 	flagOf := map[string]string{"dataset.name": "dataset", "dataset.seed": "data-seed", "start.run": "from", "start.checkpoint": "from-checkpoint"}
+	for _, row := range e.Rows() {
+		flagOf[row.Key] = row.Flag
+	}
 	meaning := func(table, key string) string {
 		flag := strings.ReplaceAll(key, "_", "-")
 		switch {
@@ -139,7 +141,7 @@ func commented(path string, e runs.Experiment, set *dataset.Set, flags *pflag.Fl
 		case table == "measure.":
 			return "as " + flag + " of --measure"
 		}
-		return usageOf(flags.Lookup(cmp.Or(rows[table+key].Flag, flagOf[table+key], flag)))
+		return usageOf(flags.Lookup(cmp.Or(flagOf[table+key], flag)))
 	}
 	var b bytes.Buffer
 	about := fmt.Sprintf("%v.\nTrained by: helmholtz train --config %s --out %s\nAn omitted setting has the default of the preset of [method], or no value.",

@@ -133,7 +133,7 @@ func usualWorkers(s *runs.Sweep, dir string) (workers, error) {
 }
 
 func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
-	if e, says := e.(runs.Measurer); says {
+	if e, says := e.(runs.Planner); says {
 		return e.Memory(set)
 	}
 	return 0, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -48,7 +49,7 @@ func newTrainOf(use, family string) *cobra.Command {
 	f.Lookup("out").Usage = "`DIR` of the run (default runs/DATASET-" + usual + ")"
 	c.Short = "Train " + x.Noun
 	c.Long = fmt.Sprintf("Train %s (family %s) and keep the run in a directory. Flags describe the\nexperiment, or change the settings of a TOML file; --resume DIR resumes the run.", x.Noun, family)
-	needed := " " + x.Data
+	needed := " " + x.Example
 	for _, row := range x.Settings() {
 		if row.Run && row.Wrong() { // the run determines the data
 			needed = ""
@@ -304,7 +305,7 @@ func awaitFree(ctx context.Context, c *cobra.Command, dir string) error {
 
 // openTrained is like openChecked, for training on the device that --backend names.
 func openTrained(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
-	if _, shares := e.(runs.Sharer); !shares && c.Flags().Lookup("backend").Value.String() == "cuda" {
+	if _, shares := e.(runs.Planner); !shares && c.Flags().Lookup("backend").Value.String() == "cuda" {
 		return nil, misuse(c, "--backend cuda: only Helmholtz machines compute on a GPU: omit --backend")
 	}
 	return openChecked(c, e, dir)
@@ -332,7 +333,7 @@ func announcement(e runs.Experiment, set *dataset.Set) (string, error) {
 	if set.Validation().Rows == 0 {
 		more = " (--validation N sets N rows aside for validation, which then select a best epoch)\n"
 	}
-	if e, describes := e.(runs.Describer); describes {
+	if e, describes := e.(runs.Planner); describes {
 		text, err := e.Describe(set)
 		if err != nil {
 			return "", err
@@ -356,9 +357,9 @@ func laterSettings(e runs.Experiment, rows int) (later []string) {
 	}
 	add((h.RecordSteps-1)/h.StepsPerEpoch(rows)+1, fmt.Sprintf("--record-steps %d", h.RecordSteps))
 	add(h.Patience+1, fmt.Sprintf("--patience %d", h.Patience))
-	if e, defers := e.(runs.Deferrer); defers {
-		for _, d := range e.Deferred() {
-			add(d.Epochs, d.Setting)
+	for _, row := range e.Rows() {
+		if row.Idle == "" {
+			add(row.Epochs, fmt.Sprintf("--%s %v", row.Flag, reflect.ValueOf(row.Value).Elem()))
 		}
 	}
 	return later
