@@ -1,54 +1,45 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
-// Extend raises the number of epochs of the finished run in a directory and returns the changed
-// experiment. Training then continues the run, which ends as if it had that number of epochs from the
-// start. Extend refuses a run whose learning rate depends on the number of epochs, or that ended by
-// patience. A run that already has that number of epochs stays as it is.
+// Extend raises the number of epochs of the finished run in a directory, or of the runs of all seeds in it, and
+// returns the changed experiment, of several seeds the first. Training then continues the run, which ends as if it had
+// that number of epochs from the start. Extend refuses a run whose learning rate depends on the number of epochs, or
+// that ended by patience. It extends no seed if any of them cannot be extended. A run that already has that number of
+// epochs stays as it is.
 func Extend(dir string, epochs int) (Experiment, error) {
-	if e, err := ExperimentIn(dir); err == nil && e.Header().Epochs == epochs {
-		return e, nil
-	}
-	longer, err := extendAll([]string{dir}, epochs)
-	if err != nil {
-		return nil, err
-	}
-	return longer[0], nil
-}
-
-// ExtendSeeds extends the finished runs of all seeds in a directory, as Extend does, or none if any of
-// them cannot be extended. Runs that already have that number of epochs stay as they are. ExtendSeeds
-// returns the experiment of the first seed.
-func ExtendSeeds(dir string, epochs int) (Experiment, error) {
-	seeds, err := readSeeds(dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(seeds) == 0 {
-		return nil, notSeeds(dir)
-	}
-	var dirs []string
-	for _, e := range seeds {
-		if e.Header().Epochs != epochs {
-			dirs = append(dirs, SeedDir(dir, e.Header().Seed))
+	e, err := ExperimentIn(dir)
+	at := func(Experiment) string { return dir }
+	all := []Experiment{e}
+	if errors.Is(err, os.ErrNotExist) {
+		at = func(e Experiment) string { return SeedDir(dir, e.Header().Seed) }
+		if all, err = readSeeds(dir); err == nil && len(all) == 0 {
+			err = notSeeds(dir)
 		}
 	}
-	if _, err := extendAll(dirs, epochs); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return withEpochs(seeds[0], epochs), nil
+	var dirs []string
+	for _, e := range all {
+		if e.Header().Epochs != epochs {
+			dirs = append(dirs, at(e))
+		}
+	}
+	return withEpochs(all[0], epochs), extendAll(dirs, epochs)
 }
 
 // extendAll extends the runs in directories after checking that all of them can be extended.
-func extendAll(dirs []string, epochs int) ([]Experiment, error) {
+func extendAll(dirs []string, epochs int) error {
 	for _, dir := range dirs {
 		if _, err := extended(dir, epochs); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	var all []Experiment
@@ -56,21 +47,21 @@ func extendAll(dirs []string, epochs int) ([]Experiment, error) {
 	for _, dir := range dirs {
 		h, err := hold(dir)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer h.Release()
 		longer, err := extended(dir, epochs) // again: another program may have extended it
 		if err != nil {
-			return nil, err
+			return err
 		}
 		all, held = append(all, longer), append(held, h)
 	}
 	for i, dir := range dirs {
 		if err := held[i].WriteAside(experimentFile, sealText(all[i].TOML())); err != nil {
-			return nil, notWritten(dir, err)
+			return notWritten(dir, err)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 func extended(dir string, epochs int) (Experiment, error) {

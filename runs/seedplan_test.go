@@ -91,7 +91,7 @@ func TestSeedsThatWereKilledAsTheyWereExtended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runs.ExtendSeeds(dir, 6); err != nil {
+	if _, err := runs.Extend(dir, 6); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, before, 0o644); err != nil {
@@ -104,7 +104,7 @@ func TestSeedsThatWereKilledAsTheyWereExtended(t *testing.T) {
 	} {
 		wantError(t, read(), dir, "4 in seed-6, 6 elsewhere", "train --resume "+dir+" --epochs 6")
 	}
-	e, err := runs.ExtendSeeds(dir, 6)
+	e, err := runs.Extend(dir, 6)
 	if err != nil {
 		t.Fatal(err)
 	}

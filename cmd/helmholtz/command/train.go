@@ -181,27 +181,26 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 		}
 	}
 	e, err := runs.ExperimentIn(dir)
-	if !errors.Is(err, os.ErrNotExist) {
-		if c.Flags().Changed("workers") {
-			return nil, 0, misuse(c, "%s has one seed, so --workers has no effect: omit it", dir)
+	seeds := 0
+	if errors.Is(err, os.ErrNotExist) {
+		seeds = 1 // all seeds of the directory resume with the first
+	}
+	switch {
+	case seeds == 0 && c.Flags().Changed("workers"):
+		return nil, 0, misuse(c, "%s has one seed, so --workers has no effect: omit it", dir)
+	case longer:
+		e, err = runs.Extend(dir, epochs)
+	case seeds > 0:
+		all, failure := runs.ReadSeeds(dir)
+		if failure != nil {
+			return nil, 0, failure
 		}
-		if err == nil && longer {
-			e, err = runs.Extend(dir, epochs)
+		if len(all) == 0 {
+			return nil, 0, fmt.Errorf("%s is not the directory of a run (it has no experiment.toml): name the directory that --out named", dir)
 		}
-		return e, 0, err
+		return all[0], seeds, nil
 	}
-	if longer {
-		e, err := runs.ExtendSeeds(dir, epochs)
-		return e, 1, err
-	}
-	seeds, err := runs.ReadSeeds(dir)
-	if err != nil {
-		return e, 0, err
-	}
-	if len(seeds) == 0 {
-		return e, 0, fmt.Errorf("%s is not the directory of a run (it has no experiment.toml): name the directory that --out named", dir)
-	}
-	return seeds[0], 1, nil // all seeds of the directory resume with the first
+	return e, seeds, err
 }
 
 // train trains an experiment into a directory, for several seeds if seeds is not 0, and prints the

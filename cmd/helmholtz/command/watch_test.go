@@ -119,7 +119,7 @@ func TestSeedsGoOnTogetherOrNot(t *testing.T) {
 	if err := os.Remove(filepath.Join(runs.SeedDir(dir, 2), "checkpoint.safetensors")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := runs.ExtendSeeds(dir, 3); err == nil || !strings.Contains(err.Error(), "the file is missing") {
+	if _, err := runs.Extend(dir, 3); err == nil || !strings.Contains(err.Error(), "the file is missing") {
 		t.Errorf("the error is %v", err)
 	}
 	seeds, err := runs.ReadSeeds(dir)
