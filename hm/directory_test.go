@@ -327,7 +327,7 @@ func TestRowsOfOnesOwnStayWithTheirRun(t *testing.T) {
 	mustTrain(t, short(RWS()), set, whole)
 
 	trainUntil(t, 5, short(RWS()), machineFor(set), set, dir)
-	there, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	there, err := readExperiment(filepath.Join(dir, experimentFile))
 	if err != nil {
 		t.Fatal(err)
 	}

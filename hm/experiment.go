@@ -160,19 +160,6 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	return e, runs.CheckSettings(e)
 }
 
-// ReadExperiment reads the experiment of a TOML file.
-func ReadExperiment(path string) (Experiment, error) {
-	e, err := runs.ReadExperiment(path)
-	if err != nil {
-		return Experiment{}, err
-	}
-	machine, ok := e.(Experiment)
-	if !ok {
-		return Experiment{}, fmt.Errorf("%s is an experiment of another family (%v) and does not train a Helmholtz machine: open it with runs.ReadExperiment", path, e)
-	}
-	return machine, nil
-}
-
 // TOML returns the experiment in the format that ParseExperiment reads. It panics if a setting has no
 // name; Check returns an error for this.
 func (e Experiment) TOML() []byte { return runs.EncodeTOML(e) }

@@ -174,13 +174,19 @@ func TestParseExperimentRefuses(t *testing.T) {
 
 func TestReadExperimentNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mine.toml")
-	_, err := ReadExperiment(path)
+	_, err := runs.ReadExperiment(path)
 	wantError(t, err, path)
 	if err := os.WriteFile(path, []byte("seeds = [1, 2]\n[method]\npreset = \"ws\""), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err = ReadExperiment(path)
+	_, err = runs.ReadExperiment(path)
 	wantError(t, err, path, `"seeds"`)
+}
+
+func readExperiment(path string) (Experiment, error) {
+	e, err := runs.ReadExperiment(path)
+	machine, _ := e.(Experiment)
+	return machine, err
 }
 
 // TestExperimentTrainsAsItsMethod trains the same experiment from Go and from its TOML.
@@ -189,7 +195,7 @@ func TestExperimentTrainsAsItsMethod(t *testing.T) {
 	set := patterns(t)
 	built, read := t.TempDir(), t.TempDir()
 	run := mustTrain(t, short(NRWS()), set, built)
-	e, err := ReadExperiment(filepath.Join(built, experimentFile))
+	e, err := readExperiment(filepath.Join(built, experimentFile))
 	if err != nil {
 		t.Fatal(err)
 	}

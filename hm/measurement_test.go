@@ -218,7 +218,7 @@ func TestFineTuning(t *testing.T) {
 	}
 	// Once it has begun, it does not need its source.
 	trainUntil(t, 9, tuned, machineFor(set), set, dir)
-	e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+	e, err := readExperiment(filepath.Join(dir, experimentFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestChangedMeasurementsAreWritten(t *testing.T) {
 	trainUntil(t, 9, method(1), machineFor(set), set, dir)
 	trainUntil(t, 15, method(2), machineFor(set), set, dir)
 	for _, want := range []int{2, 2} { // for the unfinished run, and for the finished one
-		e, err := ReadExperiment(filepath.Join(dir, experimentFile))
+		e, err := readExperiment(filepath.Join(dir, experimentFile))
 		if err != nil || e.Measurements[0].Every != want {
 			t.Errorf("the experiment measures every %d epochs, want %d (%v)", e.Measurements[0].Every, want, err)
 		}

@@ -117,7 +117,7 @@ func TestRenewFixtures(t *testing.T) {
 			_, err = e.Train(t.Context(), set, whole)
 		} else {
 			succeed(t, append([]string{"train", "--out", whole}, c.flags...)...)
-			if e, err = hm.ReadExperiment(filepath.Join(whole, "experiment.toml")); err == nil {
+			if e, err = readMachine(filepath.Join(whole, "experiment.toml")); err == nil {
 				set, err = runs.OpenDataset(e, whole)
 			}
 		}
@@ -137,7 +137,7 @@ func TestRenewFixtures(t *testing.T) {
 	if err := os.RemoveAll(last); err != nil {
 		t.Fatal(err)
 	}
-	e, err := hm.ReadExperiment(filepath.Join(seeds, "seed-1", "experiment.toml"))
+	e, err := readMachine(filepath.Join(seeds, "seed-1", "experiment.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -273,7 +273,7 @@ func TestAxesOfAMethod(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	succeed(t, "train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1",
 		"--algorithm", "nbihm", "--fisher", "kronecker", "--kstep", "1", "--out", dir)
-	e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+	e, err := readMachine(filepath.Join(dir, "experiment.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +329,7 @@ func TestSettingsOfAMethod(t *testing.T) {
 		succeed(t, append([]string{"train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--algorithm", "nrws",
 			"--later-samples", "20", "--later-samples-after", "3", "--l1", "1e-5", "--l2", "1e-4",
 			"--entropy", "0.1", "--entropy-estimator", "0.2", "--warmup", "2", "--out", dir}, strings.Fields(flags)...)...)
-		e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+		e, err := readMachine(filepath.Join(dir, "experiment.toml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +345,7 @@ func TestSettingsOfSleepAndReinforce(t *testing.T) {
 		t.Helper()
 		dir := filepath.Join(t.TempDir(), "run")
 		succeed(t, append([]string{"train", "--dataset", "3by3", "--subset", "64", "--layers", "3", "--epochs", "1", "--out", dir}, flags...)...)
-		e, err := hm.ReadExperiment(filepath.Join(dir, "experiment.toml"))
+		e, err := readMachine(filepath.Join(dir, "experiment.toml"))
 		if err != nil {
 			t.Fatal(err)
 		}

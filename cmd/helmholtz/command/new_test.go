@@ -14,6 +14,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // The file that new writes for your own rows has a comment on each setting, sets a tenth of the
@@ -38,7 +39,7 @@ func TestNewWritesAnExperimentOfOnesOwnRows(t *testing.T) {
 			t.Errorf("nothing says what %s means", setting)
 		}
 	}
-	e, err := hm.ReadExperiment(path)
+	e, err := readMachine(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestNewChangesTheExperimentOfARun(t *testing.T) {
 		t.Errorf("without a name, new ends with %d: %s", code, errOut)
 	}
 	succeed(t, "new", path, "--config", filepath.Join(tuned, "experiment.toml"), "--lr", "0.1")
-	e, err := hm.ReadExperiment(path)
+	e, err := readMachine(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func TestNewSuggestsSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	succeed(t, "new", path, "--dataset", rows, "--layers", "3", "--epochs", "4")
-	e, err := hm.ReadExperiment(path)
+	e, err := readMachine(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestNewSuggestsSettings(t *testing.T) {
 			t.Errorf("%v ends with %d, and whether it warns of the pressure is not %v: %s%s", of.args, code, of.warns, out, err)
 		}
 	}
-	if e, err = hm.ReadExperiment(path); err != nil || !e.Dataset.Standardize {
+	if e, err = readMachine(path); err != nil || !e.Dataset.Standardize {
 		t.Errorf("the experiment is %+v (%v)", e, err)
 	}
 	samples := filepath.Join(dir, "samples.csv")
@@ -152,7 +153,7 @@ func TestNewSuggestsSettings(t *testing.T) {
 	succeed(t, "train", "--config", other, "--out", filepath.Join(dir, "other"))
 	raw := filepath.Join(dir, "raw.toml")
 	succeed(t, "new", raw, "--dataset", weather, "--standardize=false")
-	if e, err = hm.ReadExperiment(raw); err != nil || e.Dataset.Standardize {
+	if e, err = readMachine(raw); err != nil || e.Dataset.Standardize {
 		t.Errorf("the experiment is %+v (%v)", e, err)
 	}
 	if code, _, err := helmholtz(t, t.Context(), "sample", run, "--kind", "layers", "--out", samples); code == 0 || !strings.Contains(err, "name a picture") {
@@ -161,7 +162,7 @@ func TestNewSuggestsSettings(t *testing.T) {
 
 	path = filepath.Join(dir, "bits.toml")
 	succeed(t, "new", path, "--dataset", "miniglyphs", "--subset", "300")
-	if e, err = hm.ReadExperiment(path); err != nil || e.Method.Preset != "nrws" || e.Method.RefreshEvery != 10 || e.Epochs != 40 {
+	if e, err = readMachine(path); err != nil || e.Method.Preset != "nrws" || e.Method.RefreshEvery != 10 || e.Epochs != 40 {
 		t.Errorf("the experiment is %+v (%v)", e, err)
 	}
 }
@@ -210,7 +211,7 @@ func TestNewKeepsTheColumnsOfTables(t *testing.T) {
 	}
 	for name, flags := range map[string][]string{"plain": nil, "real": {"--binarization", "real"}, "groups": {"--binarization", "real", "--groups", "data"}} {
 		succeed(t, append([]string{"new", at(name + ".toml"), "--dataset", at("people.csv"), "--epochs", "1"}, flags...)...)
-		e, err := hm.ReadExperiment(at(name + ".toml"))
+		e, err := readMachine(at(name + ".toml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,19 +231,19 @@ func TestNewKeepsTheColumnsOfTables(t *testing.T) {
 	for columns, real := range map[string]bool{"height=real:3": false, "height=real": true} {
 		path := at(columns + ".toml")
 		succeed(t, "new", path, "--dataset", at("people.csv"), "--columns", columns)
-		if e, err := hm.ReadExperiment(path); err != nil || (e.Dataset.Binarization == dataset.Real) != real {
+		if e, err := readMachine(path); err != nil || (e.Dataset.Binarization == dataset.Real) != real {
 			t.Errorf("%s: new writes %+v, %v", columns, e.Dataset, err)
 		}
 	}
 	for name, flags := range map[string][]string{"method": {"--dataset", at("people.csv"), "--algorithm", "rws"}, "config": {"--config", at("plain.toml")}} {
 		succeed(t, append([]string{"new", at(name + ".toml")}, flags...)...)
-		e, err := hm.ReadExperiment(at(name + ".toml"))
+		e, err := readMachine(at(name + ".toml"))
 		if err != nil || !e.Dataset.Standardize || !slices.Equal(e.Machine.Groups, []hm.Groups{{}}) || e.Machine.Units != nil {
 			t.Errorf("with %v, new writes %+v and %+v, %v", flags, e.Dataset, e.Machine, err)
 		}
 	}
 	succeed(t, "new", at("largest.toml"), "--dataset", at("people.csv"), "--columns", "city=skip,smoker=skip", "--binarization", "real", "--largest", "10")
-	if e, err := hm.ReadExperiment(at("largest.toml")); err != nil || e.Dataset.Standardize || e.Dataset.Largest != 10 {
+	if e, err := readMachine(at("largest.toml")); err != nil || e.Dataset.Standardize || e.Dataset.Largest != 10 {
 		t.Errorf("with a scale, new writes %+v, %v", e.Dataset, err)
 	}
 }
@@ -271,7 +272,7 @@ func TestNewAndSuggestedAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		succeed(t, "new", filepath.Join(dir, name+".toml"), "--dataset", path)
-		e, err := hm.ReadExperiment(filepath.Join(dir, name+".toml"))
+		e, err := readMachine(filepath.Join(dir, name+".toml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,4 +296,10 @@ func TestNewAndSuggestedAgree(t *testing.T) {
 			t.Errorf("%v ends with %d: %s%s", args, code, out, err)
 		}
 	}
+}
+
+func readMachine(path string) (hm.Experiment, error) {
+	e, err := runs.ReadExperiment(path)
+	machine, _ := e.(hm.Experiment)
+	return machine, err
 }
