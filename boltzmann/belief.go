@@ -195,21 +195,21 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Start != nil {
 		e.Imported = nil
 	}
-	if e.Start != nil && e.Start.Parameters == "" {
-		var err error
-		if e.Start, err = e.resolvedStart(set.Shape()); err != nil {
-			return nil, err
+	start, err := e.Start.Resolved(func() (string, error) {
+		s, _, err := e.startState(set.Shape())
+		if err != nil {
+			return "", err
 		}
-	}
-	if e.Below == nil || e.Below.Parameters != "" {
-		return e, nil
-	}
-	s, err := e.readBelow(set.Shape())
+		return startChecksum(s), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	below, err := e.Below.Resolved(s.checksum())
-	e.Below = &below
+	below, err := e.Below.Resolved(func() (string, error) {
+		s, err := e.readBelow(set.Shape())
+		return s.checksum(), err
+	})
+	e.Start, e.Below = start, below
 	return e, err
 }
 

@@ -106,16 +106,6 @@ func (e Experiment) startAtRows(s *state, set *dataset.Set) error {
 
 func startChecksum(s state) string { return runs.Checksum(parameterTensors("", s.parameters)) }
 
-// resolvedStart returns the source of the parameters, with their checksum.
-func (e Experiment) resolvedStart(shape dataset.Shape) (*runs.Source, error) {
-	s, _, err := e.startState(shape)
-	if err != nil {
-		return nil, err
-	}
-	start, err := e.Start.Resolved(startChecksum(s))
-	return &start, err
-}
-
 // checkStart refuses a start that names no run, or that conflicts with another source of parameters.
 func (e Experiment) checkStart() error {
 	switch {

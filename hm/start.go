@@ -50,15 +50,14 @@ func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
 	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
 		return nil, err
 	}
-	if e.Start == nil || e.Start.Parameters != "" {
-		return e, nil
-	}
-	p, err := e.startParameters(set.Shape())
-	if err != nil {
-		return nil, err
-	}
-	start, err := e.Start.Resolved(checksum(p))
-	e.Start = &start
+	start, err := e.Start.Resolved(func() (string, error) {
+		p, err := e.startParameters(set.Shape())
+		if err != nil {
+			return "", err
+		}
+		return checksum(p), nil
+	})
+	e.Start = start
 	return e, err
 }
 

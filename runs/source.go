@@ -27,10 +27,18 @@ func (s Source) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(s))
 }
 
-// Resolved returns the source with its absolute path and the checksum of its parameters.
-func (s Source) Resolved(parameters string) (Source, error) {
+// Resolved returns the source with its absolute path and the checksum of its parameters, which read returns. A source
+// that is nil or has a checksum stays as it is.
+func (s *Source) Resolved(read func() (parameters string, err error)) (*Source, error) {
+	if s == nil || s.Parameters != "" {
+		return s, nil
+	}
+	parameters, err := read()
+	if err != nil {
+		return nil, err
+	}
 	dir, err := filepath.Abs(s.Run)
-	return Source{Run: dir, Checkpoint: s.Checkpoint, Parameters: parameters}, err
+	return &Source{dir, s.Checkpoint, parameters}, err
 }
 
 // CheckParameters returns an error if Parameters is set and differs from is, the checksum of the

@@ -137,18 +137,16 @@ func (t *trainer) checksum() (string, error) {
 }
 
 func resolve(e Experiment, set *dataset.Set) (Experiment, error) {
-	if e.Settings.Network.Parameters != "" {
-		return e, nil
+	network, err := e.Settings.Network.Resolved(func() (string, error) {
+		m, err := start(e, set.Shape())
+		if err != nil {
+			return "", err
+		}
+		return m.trainer.checksum()
+	})
+	if err == nil {
+		e.Settings.Network = *network
 	}
-	m, err := start(e, set.Shape())
-	if err != nil {
-		return e, err
-	}
-	is, err := m.trainer.checksum()
-	if err != nil {
-		return e, err
-	}
-	e.Settings.Network, err = e.Settings.Network.Resolved(is)
 	return e, err
 }
 
