@@ -42,27 +42,26 @@ func (m Method) On(dir, checkpoint string) Method {
 // dir/layer-l. TrainBelief returns the last run, which holds the whole network. Like Train, it resumes where it
 // stopped.
 func (m Method) TrainBelief(ctx context.Context, machine Machine, set *dataset.Set, dir string, recorders ...runs.Recorder) (*Run, error) {
-	layers, err := m.Experiment(machine, set).Layers(dir)
+	jobs, err := m.Experiment(machine, set).Layers(dir)
 	if err != nil {
 		return nil, err
 	}
-	return trainLayers(ctx, layers, set, dir, recorders...)
+	return trainJobs(ctx, jobs, set, recorders...)
 }
 
-// trainLayers trains the experiments one after the other, each in the directory of its layer, and returns the last
-// run.
-func trainLayers(ctx context.Context, layers []Experiment, set *dataset.Set, dir string, recorders ...runs.Recorder) (run *Run, err error) {
-	for l, layer := range layers {
-		if run, err = layer.Train(ctx, set, LayerDir(dir, l+1), recorders...); err != nil {
-			return run, fmt.Errorf("layer %d: %w", l+1, err)
+// trainJobs trains the jobs one after the other, and returns the last run.
+func trainJobs(ctx context.Context, jobs []runs.Job, set *dataset.Set, recorders ...runs.Recorder) (run *Run, err error) {
+	for _, j := range jobs {
+		if run, err = j.Experiment.(Experiment).Train(ctx, set, j.Dir, recorders...); err != nil {
+			return run, fmt.Errorf("%s: %w", j.Setting, err)
 		}
 	}
 	return run, nil
 }
 
-// Layers returns one experiment for each hidden layer of the machine. Together they train a belief network in the
-// directory dir: each experiment but the first stands on the run of the layer below.
-func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
+// Layers returns one job for each hidden layer of the machine. Together they train a belief network in the
+// directory dir: the experiment of each job but the first stands on the run of the layer below.
+func (e Experiment) Layers(dir string) (jobs []runs.Job, err error) {
 	if e.Below != nil {
 		return nil, errors.New("a belief network that stands on a run: train its layers one by one")
 	}
@@ -72,7 +71,8 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 	if len(e.Machine.Above) > 0 && !e.Machine.plain() {
 		return nil, fmt.Errorf("%v: the layers of belief networks are restricted machines of Bernoulli units without labels; omit other units and labels", e)
 	}
-	for l, units := range e.Machine.layers(0)[1:] {
+	all := e.Machine.layers(0)[1:]
+	for l, units := range all {
 		layer := e
 		layer.Pretrained = nil
 		layer.Machine.Hidden, layer.Machine.Above, layer.Machine.Beside = units, nil, nil
@@ -82,9 +82,9 @@ func (e Experiment) Layers(dir string) (layers []Experiment, err error) {
 		if l > 0 {
 			layer.Below = &runs.Source{Run: LayerDir(dir, l)}
 		}
-		layers = append(layers, layer)
+		jobs = append(jobs, runs.Job{Setting: fmt.Sprintf("layer %d of %d", l+1, len(all)), Experiment: layer, Dir: LayerDir(dir, l+1)})
 	}
-	return layers, nil
+	return jobs, nil
 }
 
 // LayerDir returns the directory of a layer within the directory of its belief network.

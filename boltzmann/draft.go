@@ -95,26 +95,17 @@ func (d *draft) described() (Experiment, error) {
 }
 
 // jobs returns the trainings that the flags describe, in the directory dir: one, or one for each layer.
-func (d *draft) jobs(dir string) (jobs []runs.Job, err error) {
+func (d *draft) jobs(dir string) ([]runs.Job, error) {
 	e, err := d.described()
-	var layers []Experiment
 	switch {
 	case err != nil:
+		return nil, err
 	case d.belief && d.pretrain > 0:
-		err = errors.New("--pretrain with --belief: only deep machines are pretrained, and a belief network is complete when its layers are; omit one of them")
+		return nil, errors.New("--pretrain with --belief: only deep machines are pretrained, and a belief network is complete when its layers are; omit one of them")
 	case d.belief:
-		layers, err = e.Layers(dir)
+		return e.Layers(dir)
 	case d.pretrain > 0:
-		layers, e, err = e.Pretraining(dir, d.pretrain, cmp.Or(d.rate, e.Method.LearningRate))
+		return e.Pretraining(dir, d.pretrain, cmp.Or(d.rate, e.Method.LearningRate))
 	}
-	for l, layer := range layers {
-		jobs = append(jobs, runs.Job{Setting: fmt.Sprintf("layer %d of %d", l+1, len(layers)), Experiment: layer, Dir: LayerDir(dir, l+1)})
-	}
-	switch {
-	case d.pretrain > 0:
-		jobs = append(jobs, runs.Job{Experiment: e, Dir: DeepDir(dir)})
-	case !d.belief:
-		jobs = append(jobs, runs.Job{Experiment: e, Dir: dir})
-	}
-	return jobs, err
+	return []runs.Job{{Experiment: e, Dir: dir}}, nil
 }

@@ -15,10 +15,9 @@ import (
 // help. Their values are pointers into s.
 func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	const (
-		method      = "method"
-		optimizer   = "optimizer"
-		regularizer = "regularizers"
-		own         = "Boltzmann machines"
+		method    = "method"
+		optimizer = "optimizer"
+		own       = "Boltzmann machines"
 	)
 	either := func(is bool, yes, no string) string {
 		if is {

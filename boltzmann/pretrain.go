@@ -90,44 +90,44 @@ func (t Pretrained) MarshalJSON() ([]byte, error) {
 // in dir/layer-1, dir/layer-2 and so on. TrainPretrained returns the run of the whole machine, which is in
 // dir/deep. Like Train, it resumes where it stopped.
 func (m Method) TrainPretrained(ctx context.Context, machine Machine, set *dataset.Set, dir string, epochs int, rate float64, recorders ...runs.Recorder) (*Run, error) {
-	layers, deep, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
+	jobs, err := m.Experiment(machine, set).Pretraining(dir, epochs, rate)
 	if err == nil {
-		err = deep.Check(set) // before layers are trained for it
+		err = jobs[len(jobs)-1].Experiment.Check(set) // before layers are trained for it
 	}
 	if err != nil {
 		return nil, err
 	}
-	if run, err := trainLayers(ctx, layers, set, dir, recorders...); err != nil {
-		return run, err
-	}
-	return deep.Train(ctx, set, DeepDir(dir), recorders...)
+	return trainJobs(ctx, jobs, set, recorders...)
 }
 
-// DeepDir returns the directory of a pretrained deep machine, next to the directories of its layers.
-func DeepDir(dir string) string { return filepath.Join(dir, "deep") }
-
-// Pretraining returns the experiments that train the layers of a deep machine, in folders of the directory
+// Pretraining returns the jobs that train the layers of a deep machine, in folders of the directory
 // dir. Each trains its layer on the run of the previous layer, by contrastive divergence for some epochs at a
-// learning rate. Pretraining also returns the experiment of the deep machine, which begins from these layers.
-func (e Experiment) Pretraining(dir string, epochs int, rate float64) (layers []Experiment, deep Experiment, err error) {
-	units := e.Machine.layers(0)[1:]
-	if len(units) < 2 {
-		return nil, e, errors.New("pretraining of one hidden layer: only deep machines are pretrained; give more layers")
+// learning rate. The last job is the deep machine, which begins from these layers.
+func (e Experiment) Pretraining(dir string, epochs int, rate float64) ([]runs.Job, error) {
+	if len(e.Machine.Above) == 0 {
+		return nil, errors.New("pretraining of one hidden layer: only deep machines are pretrained; give more layers")
 	}
 	layer := e
 	layer.Epochs, layer.Keep = epochs, nil
 	layer.Method.Algorithm, layer.Method.LearningRate = Contrastive, rate
 	layer.Method.Temperatures, layer.Method.MeanField = 0, 0
-	if layers, err = layer.Layers(dir); err != nil {
-		return nil, e, err
+	jobs, err := layer.Layers(dir)
+	if err != nil {
+		return nil, err
 	}
-	layers[0].Machine.Doubled = DoubledVisible
-	layers[len(layers)-1].Machine.Doubled = DoubledHidden
 	e.Pretrained = &Pretrained{}
-	for l := range layers {
-		e.Pretrained.Runs = append(e.Pretrained.Runs, LayerDir(dir, l+1))
+	for l, j := range jobs {
+		layer := j.Experiment.(Experiment)
+		switch l {
+		case 0:
+			layer.Machine.Doubled = DoubledVisible
+		case len(jobs) - 1:
+			layer.Machine.Doubled = DoubledHidden
+		}
+		jobs[l].Experiment = layer
+		e.Pretrained.Runs = append(e.Pretrained.Runs, j.Dir)
 	}
-	return layers, e, nil
+	return append(jobs, runs.Job{Setting: "the deep machine", Experiment: e, Dir: filepath.Join(dir, "deep")}), nil
 }
 
 func (t *Pretrained) read(layers []int) (stack, error) {

@@ -64,10 +64,10 @@ const lowerTags, upperTags = "tags-layer-1", "tags-layer-2"
 // flat machine.
 func tagTrainings(s reproduce.Scale) []reproduce.Training {
 	deep, other := tagged.at(s), flat.at(s)
-	layers, _, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), 0.005)
+	layers, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), 0.005)
 	check(err)
-	lower := reproduce.Training{Name: lowerTags, Experiment: layers[0], Seeds: 1}
-	upper := reproduce.Training{Name: upperTags, Experiment: layers[1], Seeds: 1, From: &lower, Begin: standOn}
+	lower := reproduce.Training{Name: lowerTags, Experiment: layers[0].Experiment, Seeds: 1}
+	upper := reproduce.Training{Name: upperTags, Experiment: layers[1].Experiment, Seeds: 1, From: &lower, Begin: standOn}
 	deep.From, deep.Begin = &upper, func(e runs.Experiment, dir string, _ int) runs.Experiment {
 		of := e.(boltzmann.Experiment)
 		of.Pretrained = &boltzmann.Pretrained{Runs: []string{strings.Replace(dir, upperTags, lowerTags, 1), dir}}
