@@ -44,13 +44,6 @@ func (p Provenance) Hardware() string {
 	return strings.TrimSpace(p.Processor) + ", " + p.InstructionSet
 }
 
-// A DeviceLearner is a Learner that reports the device it computes on.
-type DeviceLearner interface {
-	Learner
-	// Device returns the backend's name and a one-line description of the device.
-	Device() (backend, description string)
-}
-
 // Version returns the module's version and, if it is known, the commit that the program was built from.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
@@ -73,7 +66,9 @@ func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance
 		InstructionSet: kernels.InstructionSet(), Fingerprint: fingerprint, Baseline: b,
 	}
 	p.Host, _ = os.Hostname() // empty if the host has no name
-	if l, ok := l.(DeviceLearner); ok {
+	if l, ok := l.(interface {
+		Device() (backend, description string)
+	}); ok {
 		p.Backend, p.Device = l.Device()
 	}
 	return p

@@ -101,7 +101,8 @@ type Header struct {
 // allRows is the BatchSize of an experiment whose steps use all training rows, however many there are.
 const allRows = math.MaxInt32
 
-// Learner is an experiment in training. It is used from one goroutine.
+// Learner is an experiment in training. It is used from one goroutine. A method Device, if a Learner has it, returns the
+// backend's name and a one-line description of the device, which the run records.
 type Learner interface {
 	// Steps takes between 1 and most training steps. It returns one Measures per step, the means over
 	// its minibatch. rate returns the learning rate of the k-th of these steps, counted from 0. Steps
