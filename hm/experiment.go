@@ -31,10 +31,9 @@ type Experiment struct {
 // Experiment returns an experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
-		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.Spec(), Budget: m.budget,
+		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.Spec(), Budget: m.Budget(),
 		Measurements: slices.Clone(m.measurements), Misfit: runs.Misfit(machine.shape, set),
 	}
-	e.Keep = slices.Clone(e.Keep)
 	if m.start != nil {
 		e.Start = new(*m.start)
 	}
@@ -71,7 +70,7 @@ func (e Experiment) WithHeader(h runs.Header) runs.Experiment {
 
 // LearningRate returns the rate at a step, counted from 0, given the number of steps per epoch.
 func (e Experiment) LearningRate(step, stepsPerEpoch int) float64 {
-	return e.Method.rate(step, stepsPerEpoch, e.Epochs)
+	return e.Method.LearningRate * e.Method.Factor(step, stepsPerEpoch, e.Epochs)
 }
 
 // Adopt returns the experiment. It replaces AutoArithmetic by the arithmetic of the other experiment, there.

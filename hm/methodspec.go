@@ -99,7 +99,3 @@ func (s MethodSpec) identity() MethodSpec {
 	}
 	return s
 }
-
-func (s MethodSpec) rate(step, stepsPerEpoch, epochs int) float64 {
-	return s.LearningRate * s.Factor(step, stepsPerEpoch, epochs)
-}

@@ -31,7 +31,7 @@ func TestRecorderHearsEverythingOnce(t *testing.T) {
 		if p.Step != i+1 || p.Epoch != i/stepsPerEpoch+1 {
 			t.Errorf("record %d is of step %d in epoch %d", i, p.Step, p.Epoch)
 		}
-		if rate := method.spec.rate(i, stepsPerEpoch, 6); p.LearningRate != rate {
+		if rate := run.Experiment().LearningRate(i, stepsPerEpoch); p.LearningRate != rate {
 			t.Errorf("step %d: learning rate %v, want %v", p.Step, p.LearningRate, rate)
 		}
 		if m := p.Measures; !(m["log_p"] < 0) || m["bound"] > m["log_p"] || !(m["ess"] > 0 && m["ess"] <= 1) {

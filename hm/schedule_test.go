@@ -27,7 +27,7 @@ func TestSchedules(t *testing.T) {
 		}},
 	} {
 		for step, want := range test.rates {
-			if got := test.method.spec.rate(step, stepsPerEpoch, epochs); !(math.Abs(got-want) <= 1e-12) {
+			if got := test.method.Epochs(epochs).Experiment(Machine{}, nil).LearningRate(step, stepsPerEpoch); !(math.Abs(got-want) <= 1e-12) {
 				t.Errorf("%s: learning rate %v in step %d, want %v", test.name, got, step, want)
 			}
 		}
@@ -41,9 +41,9 @@ func TestRateIsMonotone(t *testing.T) {
 			StepDecay(rapid.IntRange(1, 9).Draw(t, "epochs of a step"), rapid.Float64Range(0.01, 1).Draw(t, "factor")).
 			Schedule(rapid.SampledFrom([]Schedule{ConstantRate, StepDecay, CosineDecay}).Draw(t, "schedule"))
 		stepsPerEpoch, epochs := rapid.IntRange(1, 9).Draw(t, "steps"), rapid.IntRange(1, 30).Draw(t, "epochs")
-		last := m.spec.LearningRate
+		last, e := m.spec.LearningRate, m.Epochs(epochs).Experiment(Machine{}, nil)
 		for step := range stepsPerEpoch * epochs {
-			rate := m.spec.rate(step, stepsPerEpoch, epochs)
+			rate := e.LearningRate(step, stepsPerEpoch)
 			if !(rate > 0) || rate > last {
 				t.Fatalf("learning rate %v in step %d, %v in the step before", rate, step, last)
 			}
