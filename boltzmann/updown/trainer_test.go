@@ -65,8 +65,7 @@ func TestStepsInExpectation(t *testing.T) {
 
 // helmholtz is the network as a Helmholtz machine whose prior has the biases of the restricted
 // machine, without its weights.
-func (x tiny) helmholtz(t *testing.T) *hmoracle.Machine {
-	t.Helper()
+func (x tiny) helmholtz() *hmoracle.Networks {
 	p := engine.NewParameters(engine.Architecture{Units: tinyUnits, Coding: engine.ZeroOne})
 	write := func(to engine.Layer, from layer) {
 		for j, b := range from.biases {
@@ -81,23 +80,15 @@ func (x tiny) helmholtz(t *testing.T) *hmoracle.Machine {
 		write(p.Recognition[l+1], x.recognition[l])
 	}
 	write(p.Generative[2], layer{biases: x.prior.Tensors[1].Data})
-	m, err := hmoracle.New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return hmoracle.NewNetworks(p)
 }
 
 // With a prior without weights the network is an ordinary Helmholtz machine, and its expected step
 // that of wake-sleep, whatever the number of sweeps.
 func TestWithoutWeightsItIsAHelmholtzMachine(t *testing.T) {
 	x := randomTiny(t, 0)
-	machine, exact := x.helmholtz(t), x.exactly()
-	var rows [][]bool
-	for _, v := range data {
-		rows = append(rows, booleans(v))
-	}
-	want := machine.Limit(rows, hmoracle.WakeSleep)
+	machine, exact := x.helmholtz(), x.exactly()
+	want := machine.Limit(data, hmoracle.WakeSleep)
 	of := engine.NewParameters(machine.Architecture)
 	// place is where the gradient of a layer has its bias j, or its weight from parent i.
 	start, place := 0, map[string]int{}
@@ -130,37 +121,24 @@ func TestWithoutWeightsItIsAHelmholtzMachine(t *testing.T) {
 			}
 		}
 	}
-	for v := range machine.Visible() {
-		if d := math.Abs(machine.LogP(v) - exact.logP(numbers(v))); d > 1e-6 {
+	for state := range 1 << tinyUnits[0] {
+		v := make([]float64, tinyUnits[0])
+		for i := range v {
+			v[i] = float64(state >> i & 1)
+		}
+		if d := math.Abs(machine.Explain(v).LogP() - exact.logP(v)); d > 1e-6 {
 			t.Errorf("log p(%v) is %v from that of the Helmholtz machine", v, d)
 		}
 	}
-}
-
-func booleans(v []float64) (on []bool) {
-	for _, x := range v {
-		on = append(on, x == 1)
-	}
-	return on
-}
-
-func numbers(v []bool) []float64 {
-	x := make([]float64, len(v))
-	for i, on := range v {
-		if on {
-			x[i] = 1
-		}
-	}
-	return x
 }
 
 // With a prior without weights, whose pseudo-likelihood is its likelihood, the mean of the
 // pseudo-bound is the lower bound of log p(v).
 func TestThePseudoBoundIsTheBoundWithoutWeights(t *testing.T) {
 	x := randomTiny(t, 0)
-	machine, want := x.helmholtz(t), 0.0
+	machine, want := x.helmholtz(), 0.0
 	for _, v := range data {
-		want += machine.Bound(booleans(v)) / float64(len(data))
+		want += machine.Explain(v).Bound() / float64(len(data))
 	}
 	m := x.trainer(t, boltzmann.CD().Spec(), 0).model(dataset.Shape{Height: 1, Width: tinyUnits[0]})
 	rows := split(slices.Repeat(data, 200))
