@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 )
 
 func newImpute() *cobra.Command {
@@ -19,6 +21,7 @@ func newImpute() *cobra.Command {
 	var draws, sweeps int
 	var how dataset.Writing
 	var seed uint64
+	var spread bool
 	c := &cobra.Command{
 		Use:   "impute DIR FILE",
 		Short: "Fill in missing values of a table with the machine of a run",
@@ -29,11 +32,15 @@ func newImpute() *cobra.Command {
 	numberFlag(f, &draws, "draws", 1, 1, "`number` of completed copies of the rows")
 	numberFlag(f, &sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
 	f.BoolVar(&how.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
+	f.BoolVar(&spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
 	checkpointFlag(f, &which)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, path := args[0], args[1]
+		if spread && draws == 1 {
+			return misuse(c, "--spread summarises several draws: give their number, such as --draws 100")
+		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err
 		}
@@ -60,7 +67,7 @@ func newImpute() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if draws > 1 && slices.ContainsFunc(gaps.Columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
+		if draws > 1 && !spread && slices.ContainsFunc(gaps.Columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
 			return misuse(c, "--draws %d adds a column draw, but %s has one: omit --draws, and run the command with --seed 1, 2 and so on", draws, path)
 		}
 		rows := 0
@@ -92,19 +99,28 @@ func newImpute() *cobra.Command {
 		}
 		format := extensionOf(out)
 		columns, all := gaps.Columns, [][]string{}
-		if draws > 1 {
+		if draws > 1 && !spread {
 			columns = append([]dataset.Column{{Name: "draw"}}, columns...)
 		}
+		var copies [][][]string
 		for d, sheet := range sheets {
-			filled, err := gaps.Complete(sheet, how, format != "csv")
+			filled, err := gaps.Complete(sheet, how, format != "csv" || spread)
 			if err != nil {
 				return err
+			}
+			if copies = append(copies, filled); spread {
+				continue
 			}
 			for _, row := range filled {
 				if draws > 1 {
 					row = slices.Insert(row, 0, strconv.Itoa(d+1))
 				}
 				all = append(all, row)
+			}
+		}
+		if spread {
+			if columns, all, err = spreadOf(gaps, copies); err != nil {
+				return misuse(c, "--spread: %w", err)
 			}
 		}
 		text, err := rowsAs(format, columns, all, gaps.Separator())
@@ -114,4 +130,56 @@ func newImpute() *cobra.Command {
 		return savedAt(c, out, writeFile(out, text))
 	}
 	return c
+}
+
+// spreadOf returns one copy of rows with the mean or the most frequent value of each missing field over completed copies, and columns
+// with the standard deviation or the share of the copies that have this value.
+func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column, all [][]string, err error) {
+	columns, all = slices.Clone(gaps.Columns), slices.Clone(copies[0])
+	for k, c := range gaps.Columns {
+		if !slices.ContainsFunc(gaps.Gaps, func(g dataset.Gap) bool { return c.Units > 0 && g.Mask[c.First] }) {
+			continue
+		}
+		number := c.Kind == dataset.RealColumn && c.Values == nil
+		added := dataset.Column{Name: c.Name + "_share", Kind: dataset.RealColumn}
+		if number {
+			added.Name = c.Name + "_sd"
+		}
+		if slices.ContainsFunc(columns, func(other dataset.Column) bool { return other.Name == added.Name }) {
+			return nil, nil, fmt.Errorf("the file has a column %s already: rename it, or omit --spread", added.Name)
+		}
+		columns = append(columns, added)
+		for r := range all {
+			all[r] = append(all[r], map[bool]string{true: "0", false: "1"}[number]) // unless the field is missing
+		}
+		for _, gap := range gaps.Gaps {
+			if !gap.Mask[c.First] {
+				continue
+			}
+			for _, r := range gap.Rows {
+				var numbers []float64
+				counts := map[string]int{}
+				for _, filled := range copies {
+					field := filled[r][k]
+					counts[field]++
+					v, _ := strconv.ParseFloat(field, 64)
+					numbers = append(numbers, v)
+				}
+				value, spread := "", 0.0
+				if number {
+					mean, sd := stat.MeanStdDev(numbers, nil)
+					value, spread = strconv.FormatFloat(mean, 'g', 6, 64), sd
+				} else {
+					for _, field := range slices.Sorted(maps.Keys(counts)) {
+						if counts[field] > counts[value] {
+							value = field
+						}
+					}
+					spread = float64(counts[value]) / float64(len(copies))
+				}
+				all[r][k], all[r][len(columns)-1] = value, strconv.FormatFloat(spread, 'g', 4, 64)
+			}
+		}
+	}
+	return columns, all, nil
 }

@@ -102,6 +102,39 @@ func TestImpute(t *testing.T) {
 	if err != nil || len(objects) != 3 || objects[0].ID != "007" || objects[0].Pay != 2.5 {
 		t.Errorf("%v: %+v", err, objects)
 	}
+	code, _, says := helmholtz(t, t.Context(), "impute", "hm", "new.csv", "--draws", "40", "--spread", "--out", "spread.csv")
+	spread := read("spread.csv")
+	if want := []string{"town", "id", "sick", "pay", "age", "town_share", "sick_share", "pay_sd", "age_sd"}; code != 0 || len(spread) != 4 || !slices.Equal(spread[0], want) || !slices.Equal(spread[1][5:], []string{"1", "1", "0", "0"}) {
+		t.Errorf("the copy with spreads is %v: %s", spread, says)
+	}
+	if sd, _ := strconv.ParseFloat(spread[2][8], 64); !(sd > 0) || spread[2][6] != "1" || spread[2][4] == "" {
+		t.Errorf("the spreads of the second row are %v", spread[2])
+	}
+	for _, run := range []string{"hm", "ppca", "sticks"} {
+		conditions := map[bool]string{false: "town=Bb,age=25:40", true: "sick=yes,town=Bb"}[run == "sticks"]
+		code, _, says := helmholtz(t, t.Context(), "sample", run, "--given", conditions, "--n", "20", "--out", "given.csv")
+		if code != 0 || !strings.Contains(says, "20 rows that meet the conditions, among ") {
+			t.Fatalf("%s says %s", run, says)
+		}
+		rows := read("given.csv")
+		for _, row := range rows[1:] {
+			age, _ := strconv.Atoi(row[0])
+			if town := row[slices.Index(rows[0], "town")]; town != "Bb" || run != "sticks" && (age < 25 || age > 40) {
+				t.Errorf("%s: the row %v does not meet %s", run, row, conditions)
+			}
+		}
+	}
+	for says, args := range map[string][]string{
+		"--given is empty":                    {"hm", "--given", ""},
+		`has no column "towm"`:                {"hm", "--given", "towm=Bb"},
+		"--given chooses among draws":         {"hm", "--given", "town=Bb", "--kind", "means"},
+		"which has no labels to be given":     {"hm", "--given", "label=1"},
+		"of 100000 draws meet the conditions": {"hm", "--given", "pay=4.25,age=20,town=Bb,sick=yes", "--n", "1000"},
+	} {
+		if code, _, out := helmholtz(t, t.Context(), append([]string{"sample", "--out", "given.csv"}, args...)...); code == 0 || !strings.Contains(out, says) {
+			t.Errorf("sample %v says %s, not %s", args, out, says)
+		}
+	}
 	write("whole.csv", "id,age,pay,town,sick\n,31,2.0,Aa,no\n")
 	if _, _, says := helmholtz(t, t.Context(), "impute", "hm", "whole.csv"); !strings.Contains(says, "no field of whole.csv is missing") || !slices.Equal(read("filled.csv")[1], []string{"", "31", "2.0", "Aa", "no"}) {
 		t.Errorf("without gaps impute says %s", says)

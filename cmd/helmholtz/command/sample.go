@@ -2,12 +2,15 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/sequences"
@@ -16,6 +19,7 @@ import (
 
 func newSample() *cobra.Command {
 	var out, midi, which, data, kind, split string
+	var conditions []string
 	var n int
 	var how dataset.Writing
 	var chain runs.Chain
@@ -35,6 +39,7 @@ func newSample() *cobra.Command {
 	checkpointFlag(f, &which)
 	dataFlag(f, &data)
 	numberFlag(f, &n, "n", 100, 1, "`number` of images")
+	f.StringArrayVar(&conditions, "given", nil, "draw rows that meet `conditions`, such as group=b,age=30:40")
 	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
 	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
@@ -57,10 +62,19 @@ func newSample() *cobra.Command {
 				return fmt.Errorf("%w; to draw rows of the table, write them with --out rows.csv", err)
 			}
 			kind := kind
-			if kind == "" && table {
+			sweeps := chain.Sweeps
+			if conditions != nil {
+				if kind != "" && kind != "draws" {
+					return misuse(c, "--given chooses among draws, but --kind is %s: omit one of them", kind)
+				}
+				if format == "gif" || midi != "" {
+					return misuse(c, "--given draws rows or a picture: omit --midi, and name another file than %s, such as rows.csv", out)
+				}
+				kind, sweeps = "draws", max(1, sweeps)
+			} else if kind == "" && table {
 				kind = drawsOf(model, chain.Sweeps)
 			}
-			d, err := drawingOf(c, run, model, kind, chain.Sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
+			d, err := drawingOf(c, run, model, kind, sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
 			if err != nil {
 				return err
 			}
@@ -77,13 +91,13 @@ func newSample() *cobra.Command {
 				if set, err = run.DatasetAt(data); err == nil {
 					s.Rows = pick(set, split)
 				}
-			} else if table || midi != "" && ofFile {
+			} else if table || conditions != nil || midi != "" && ofFile {
 				set, err = run.Blank()
 			}
 			if err != nil {
 				return err
 			}
-			if table && d.Kind == "draws" && chain.Sweeps > 0 { // draws that no table can hold are refused before the sweeps
+			if table && d.Kind == "draws" && chain.Sweeps > 0 && conditions == nil { // draws that no table can hold are refused before the sweeps
 				first := s
 				first.N, first.Chain.Sweeps = min(n, 100), 0
 				sheets, err := d.Draw(c.Context(), first)
@@ -94,7 +108,19 @@ func newSample() *cobra.Command {
 					return err
 				}
 			}
-			sheets, err := d.Draw(c.Context(), s)
+			given, err := givenBy(c, set, conditions)
+			if err != nil {
+				return err
+			}
+			var sheets []dataset.Sheet
+			if conditions != nil {
+				chosen, drawn, failure := run.Given(c.Context(), model, set, given, s, how)
+				if sheets, err = runs.Sheet(chosen, failure); err == nil {
+					fmt.Fprintf(c.ErrOrStderr(), "%s that meet the conditions, among %s\n", names.Count(n, "row"), names.Count(drawn, "draw"))
+				}
+			} else {
+				sheets, err = d.Draw(c.Context(), s)
+			}
 			if err != nil {
 				return err
 			}
@@ -117,6 +143,14 @@ func newSample() *cobra.Command {
 				columns, fields, err := set.Fields(sheets[0], how)
 				if err != nil {
 					return err
+				}
+				for _, g := range given { // the label, which no unit holds
+					if g.Column.Kind == dataset.LabelColumn {
+						columns = append(columns, g.Column)
+						for r := range fields {
+							fields[r] = append(fields[r], g.Value)
+						}
+					}
 				}
 				text, err := rowsAs(format, columns, fields, ',')
 				if err != nil {
@@ -164,6 +198,21 @@ func newSample() *cobra.Command {
 		})
 	}
 	return c
+}
+
+// givenBy reads the conditions of --given.
+func givenBy(c *cobra.Command, set *dataset.Set, conditions []string) ([]dataset.Given, error) {
+	if conditions == nil {
+		return nil, nil
+	}
+	given, err := set.ParseGiven(strings.Join(conditions, ","))
+	if err == nil && given == nil {
+		err = errors.New("given is empty: write conditions such as group=b,age=30:40")
+	}
+	if err != nil {
+		return nil, misuse(c, "--%w", err)
+	}
+	return given, nil
 }
 
 // drawsOf returns the kind "draws" if the model has it, after the given number of sweeps, or else "", its usual
