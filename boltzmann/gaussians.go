@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 func (s MachineSpec) allGaussian() bool { return s.Visible == Gaussian && s.HiddenUnits == Gaussian }
@@ -24,7 +25,7 @@ func (p *Parameters) proper() error {
 // definite returns the Cholesky factor of I − WᵀΣ⁻¹W, the precision matrix of the hidden units if both sides
 // are Gaussian. Σ is diagonal and holds the σ_i². It returns an error if this matrix is not positive
 // definite: the energy then has no minimum, and there is no density.
-func (p *Parameters) definite() (factor mat.Cholesky, err error) {
+func (p *Parameters) definite() (factor *mat.Cholesky, err error) {
 	scaled := mat.NewDense(p.Hidden(), p.observed(), nil) // (W/σ)ᵀ
 	for i := range p.observed() {
 		precision := math.Sqrt(math.Exp(-float64(p.LogVariances[i])))
@@ -37,11 +38,11 @@ func (p *Parameters) definite() (factor mat.Cholesky, err error) {
 		identity.SetSym(j, j, 1)
 	}
 	matrix.SymRankK(identity, -1, scaled)
-	if !factor.Factorize(matrix) {
-		return factor, fmt.Errorf("the precision matrix of %d Gaussian visible and %d Gaussian hidden units is not positive definite, so they have no density: shrink the weights by a lower learning rate or by l2, or make the hidden units bernoulli",
-			p.observed(), p.Hidden())
+	if factor, err = statistics.Cholesky("the precision matrix of the hidden units", matrix); err != nil {
+		err = fmt.Errorf("%w, so %d Gaussian visible and %d Gaussian hidden units have no density: shrink the weights by a lower learning rate or by l2, or make the hidden units bernoulli",
+			err, p.observed(), p.Hidden())
 	}
-	return factor, nil
+	return factor, err
 }
 
 // gaussianLogZ returns log Z if both sides are Gaussian. It first integrates out the visible units, as

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -135,6 +136,25 @@ func TestGaussianUnitsOnBothSides(t *testing.T) {
 	} {
 		if err == nil || !strings.Contains(err.Error(), "is not positive definite") {
 			t.Errorf("error %v, want one that says that the precision is not positive definite", err)
+		}
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		p.Weights.Data[0] = float32(v)
+		if _, err := p.definite(); err == nil || !strings.Contains(err.Error(), "in row 1 and column 1, so") {
+			t.Errorf("a weight of %v: error %v, want one that names the entry of the precision", v, err)
+		}
+	}
+}
+
+// A metric whose chains have diverged names the entry that is not finite.
+func TestMetricTakesFiniteChainsAlone(t *testing.T) {
+	p := hiddenModel(t, 2, func(m Machine) Machine { return m.Hidden(2) }).parameters
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		f := newMetric(MethodSpec{Chains: 3, BatchSize: 1, Damping: 0.1}, p)
+		f.visible.Data[0], f.hidden.Data[0] = float32(v), 1
+		err := f.solve(kernels.NewMatrix(3, 2), kernels.NewMatrix(3, 2), 1, make([]float32, 2), make([]float32, 2))
+		if !errors.Is(err, runs.ErrDiverged) || !strings.Contains(err.Error(), "because it is NaN in row 1 and column 1") {
+			t.Errorf("a unit of %v: error %v", v, err)
 		}
 	}
 }

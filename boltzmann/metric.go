@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -108,9 +109,9 @@ func (f *metric) solve(left, right kernels.Matrix, n int, b, c []float32) error 
 		}
 		gram.SetSym(r, r, gram.At(r, r)+float64(m)*f.damping)
 	}
-	var factor mat.Cholesky
-	if !factor.Factorize(gram) {
-		return runs.Diverging(fmt.Errorf("the Fisher matrix of %d chains cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", m, f.damping))
+	factor, err := statistics.Cholesky("it", gram)
+	if err != nil {
+		return runs.Diverging(fmt.Errorf("the Fisher matrix of %d chains cannot be inverted at damping %g, because %w: raise the damping, or lower the learning rate if training has diverged", m, f.damping, err))
 	}
 	return factor.SolveVecTo(f.weights, along)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
@@ -31,9 +32,9 @@ func FastICA(rows [][]float64, sources int, seed uint64) (unmixing *mat.Dense, i
 			step = func(w *mat.Dense) *mat.Dense { return fixedPoint(m.white, w) }
 		}
 		next := step(w)
-		var svd mat.SVD
-		if !svd.Factorize(next, mat.SVDThin) {
-			return nil, iterations, fmt.Errorf("FastICA does not converge: an iteration has no singular value decomposition")
+		svd, err := statistics.SVD("the unmixing matrix", next)
+		if err != nil {
+			return nil, iterations, fmt.Errorf("FastICA does not converge: %w", err)
 		}
 		var u, v mat.Dense
 		svd.UTo(&u)

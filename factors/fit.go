@@ -53,11 +53,11 @@ func (m *Model) em(floor float64) error {
 	var second, w mat.Dense       // second: mean of E[hhᵀ|x]; w: the new Wᵀ
 	second.Mul(p.gain.T(), cross)
 	second.Add(&second, p.covariance)
-	var chol mat.Cholesky
-	if !chol.Factorize(symmetric(&second)) {
-		return fmt.Errorf("in a step of EM, the factors became linearly dependent: use fewer than %d", m.factors)
+	chol, err := statistics.Cholesky("the second moment of the factors", symmetric(&second))
+	if err == nil {
+		err = chol.SolveTo(&w, cross.T())
 	}
-	if err := chol.SolveTo(&w, cross.T()); err != nil {
+	if err != nil {
 		return fmt.Errorf("a step of EM with %s: %w: use fewer", names.Count(m.factors, "factor"), err)
 	}
 	loadings := m.w()
@@ -102,9 +102,9 @@ func (m *Model) wholly() error {
 // U(Λ − σ²I)^½ with the first Q eigenvectors U and eigenvalues Λ of S, and σ² as the mean of the other
 // eigenvalues.
 func (m *Model) closedForm() error {
-	values, vectors, ok := m.data.principal(m.factors)
-	if !ok {
-		return fmt.Errorf("the eigenvalues of the covariance do not converge: fit by EM")
+	values, vectors, err := m.data.principal(m.factors)
+	if err != nil {
+		return err
 	}
 	d, left := float64(len(m.mean)), 0.0
 	for _, λ := range values[m.factors:] {
@@ -392,7 +392,7 @@ func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int
 	m := newModel(factors, false, dataset.Shape{Height: 1, Width: d})
 	m.begin(make([]float64, d), variance, o.Seed)
 	m.data = &moments{matrix: symmetric(covariance)}
-	if values, _, ok := m.data.principal(1); ok && values[d-1] < -fewDigits*values[0] {
+	if values, _, err := m.data.principal(1); err == nil && values[d-1] < -fewDigits*values[0] {
 		return nil, fmt.Errorf("the covariance has the eigenvalue %.3g, but covariances have none below 0: compute it from rows without missing values", values[d-1])
 	}
 	return unlessFailed(m, m.maximise(ctx, o))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Independent models D variables by Q independent sources, s = V(x−b). The sources lie in the plane of the
@@ -52,9 +53,9 @@ func (m *Independent) begin(rows [][]float64, weights []float64, density Density
 	}
 	mean, variance := meanOf(rows, weights...)
 	copy(m.mean, mean)
-	values, vectors, ok := momentsOf(rows, mean, weights...).principal(q)
-	if !ok {
-		return fmt.Errorf("the eigenvalues of the covariance do not converge")
+	values, vectors, err := momentsOf(rows, mean, weights...).principal(q)
+	if err != nil {
+		return err
 	}
 	least := roundedNoise * floats.Sum(variance) / float64(d)
 	if values[q-1] <= least {
@@ -131,8 +132,8 @@ func (m *Independent) Unmixing() *mat.Dense {
 // Mixing returns the mixing matrix A, D×Q, with one column per source: x = As + b in the plane of the
 // sources. VA is the identity.
 func (m *Independent) Mixing() *mat.Dense {
-	var inverse mat.Dense
-	if err := inverse.Inverse(m.v()); err != nil {
+	inverse, err := statistics.Inverse("the unmixing matrix", m.v())
+	if err != nil {
 		inverse.CloneFrom(m.v().T()) // if sources are dependent, which only happens with parameters from a file
 	}
 	scaled := mat.NewDense(len(m.mean), m.sources, slices.Clone(m.plane))
@@ -140,13 +141,13 @@ func (m *Independent) Mixing() *mat.Dense {
 		floats.Mul(scaled.RawRowView(i), m.spread)
 	}
 	a := new(mat.Dense)
-	a.Mul(scaled, &inverse)
+	a.Mul(scaled, inverse)
 	return a
 }
 
 // constant returns the part of log p(x) that is the same for all rows.
 func (m *Independent) constant() float64 {
-	logDet, _ := mat.LogDet(m.v())
+	logDet := statistics.LogDet(m.v())
 	for _, s := range m.spread {
 		logDet -= math.Log(s)
 	}
@@ -293,7 +294,7 @@ func (m *Independent) move(Δ *mat.Dense, α float64) {
 func (m *Independent) objective() float64 {
 	var s mat.Dense
 	s.Mul(m.white, m.v().T())
-	logP, _ := mat.LogDet(m.v())
+	logP := statistics.LogDet(m.v())
 	for r, part := range m.parts {
 		for i, v := range s.RawRowView(r) {
 			logP += Density(m.densities[i]).logP(v) / part

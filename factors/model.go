@@ -26,6 +26,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Model is a linear Gaussian model of D variables with Q factors: factor analysis or probabilistic
@@ -122,8 +123,7 @@ func (m *Model) posterior() (p posterior) {
 		precision.SetSym(k, k, precision.At(k, k)+1)
 	}
 	p.covariance, p.gain = mat.NewSymDense(m.factors, nil), new(mat.Dense)
-	var chol mat.Cholesky
-	if chol.Factorize(precision) && chol.InverseTo(p.covariance) == nil {
+	if chol, err := statistics.Cholesky("the precision of the factors", precision); err == nil && chol.InverseTo(p.covariance) == nil {
 		p.constant += chol.LogDet()
 	} else { // impossible after a fit, since all eigenvalues are at least 1; a file can hold other parameters
 		p.constant = math.NaN()
@@ -262,8 +262,8 @@ func (m *Model) canonical() {
 	for i, ψ := range m.noise {
 		floats.Scale(math.Sqrt(inverse(ψ)), weighted.RawRowView(i))
 	}
-	var svd mat.SVD
-	if !svd.Factorize(weighted, mat.SVDThin) {
+	svd, err := statistics.SVD("the matrix of loadings", weighted)
+	if err != nil {
 		return // every rotation describes the same model
 	}
 	var v, rotated mat.Dense

@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -136,8 +137,8 @@ func TestPPCAHasTheScoreOfScikitLearn(t *testing.T) {
 func TestClosedFormHasTheLikelihoodOfItsEigenvalues(t *testing.T) {
 	_, rows := drawn(t, 6, 2, 50)
 	m := fitPPCA(t, rows, 2)
-	values, _, ok := m.data.principal(2)
-	if !ok {
+	values, _, err := m.data.principal(2)
+	if err != nil {
 		t.Fatal("no eigenvalues")
 	}
 	want := 6*math.Log(2*math.Pi) + 4*math.Log(stat.Mean(values[2:], nil)) + 6
@@ -193,9 +194,9 @@ func TestMomentsOfRowsAndOfTheirMatrixAgree(t *testing.T) {
 	s := mat.NewSymDense(196, nil)
 	s.SymOuterK(1, few.root.T())
 	whole := &moments{matrix: s}
-	a, aVectors, okA := few.principal(5)
-	b, bVectors, okB := whole.principal(5)
-	if !okA || !okB || !floats.EqualApprox(a[:29], b[:29], 1e-12) {
+	a, aVectors, errA := few.principal(5)
+	b, bVectors, errB := whole.principal(5)
+	if errA != nil || errB != nil || !floats.EqualApprox(a[:29], b[:29], 1e-12) {
 		t.Errorf("the eigenvalues of the rows are %v, of the matrix %v", a, b[:30])
 	}
 	if angles := PrincipalAngles(aVectors, bVectors); angles[4] > 1e-10 {
@@ -412,5 +413,30 @@ func TestInpaintingIsTheConditionalNormal(t *testing.T) {
 		for k, i := range missing {
 			wantNear(t, "the expected value", expected.Images[0].Values[0][i], mean[k], 1e-9)
 		}
+	}
+}
+
+// Rows of finite numbers can have a covariance that is not finite.
+func TestCovariancesThatAreNotFiniteAreRefused(t *testing.T) {
+	rows := [][]float64{{1e200, 1}, {-1e200, 2}, {2e200, 1}, {1e200, 3}}
+	_, fit := FitPPCA(rows, 1)
+	_, _, fast := FastICA(rows, 1, 1)
+	_, independent := FitIndependent(t.Context(), rows, 1, Logistic, 1)
+	for _, err := range []error{fit, fast, independent} {
+		wantError(t, err, "the covariance of the rows is +Inf in row 1 and column 1: bring the variables to a smaller scale")
+	}
+	_, x := drawn(t, 6, 2, 50)
+	m := fitPPCA(t, x, 2)
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		covariance := m.Covariance()
+		covariance.SetSym(1, 2, v)
+		_, err := m.Test(covariance, 50)
+		wantError(t, err, fmt.Sprintf("the covariance is %v in row 2 and column 3: compute it from finite rows", v))
+		func() {
+			defer func() {
+				wantError(t, fmt.Errorf("%v", recover()), fmt.Sprintf("factors: the matrix is %v in row 2 and column 3", v))
+			}()
+			PrincipalAngles(covariance, covariance)
+		}()
 	}
 }

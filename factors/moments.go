@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // moments holds the covariance S of n rows, with the divisor n. It is stored as the D×D matrix, or as the
@@ -97,23 +99,23 @@ func (s *moments) times(a mat.Matrix) *mat.Dense {
 
 // principal returns the eigenvalues of S in decreasing order, and the first q eigenvectors as columns. If S is
 // stored as n rows, it returns only the n eigenvalues that can differ from 0.
-func (s *moments) principal(q int) (values []float64, vectors *mat.Dense, ok bool) {
+func (s *moments) principal(q int) (values []float64, vectors *mat.Dense, err error) {
 	var all mat.Dense
 	if s.matrix == nil {
-		var svd mat.SVD
-		if !svd.Factorize(s.root, mat.SVDThin) {
-			return nil, nil, false
+		svd, err := statistics.SVD("the matrix of centred rows", s.root)
+		if err != nil {
+			return nil, nil, err
 		}
 		svd.VTo(&all)
 		values = svd.Values(nil)
 		for i, v := range values {
 			values[i] = v * v
 		}
-		return values, mat.DenseCopyOf(all.Slice(0, all.RawMatrix().Rows, 0, q)), true
+		return values, mat.DenseCopyOf(all.Slice(0, all.RawMatrix().Rows, 0, q)), nil
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(s.matrix, true) {
-		return nil, nil, false
+	eigen, err := statistics.Eigen("the covariance of the rows", s.matrix)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: bring the variables to a smaller scale", err)
 	}
 	eigen.VectorsTo(&all)
 	values = eigen.Values(nil)
@@ -125,5 +127,5 @@ func (s *moments) principal(q int) (values []float64, vectors *mat.Dense, ok boo
 			vectors.Set(i, k, all.At(i, d-1-k))
 		}
 	}
-	return values, vectors, true
+	return values, vectors, nil
 }

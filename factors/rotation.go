@@ -11,20 +11,25 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-func basis(columns *mat.Dense) *mat.Dense {
-	var svd mat.SVD
-	if !svd.Factorize(columns, mat.SVDThin) {
-		panic("factors: the singular values of a matrix do not converge: it has a value that is not finite")
+func decompose(a *mat.Dense) *mat.SVD {
+	svd, err := statistics.SVD("the matrix", a)
+	if err != nil {
+		panic("factors: " + err.Error())
 	}
+	return svd
+}
+
+func basis(columns *mat.Dense) *mat.Dense {
 	u := new(mat.Dense)
-	svd.UTo(u)
+	decompose(columns).UTo(u)
 	return u
 }
 
 // PrincipalAngles returns the principal angles in radians between the column spans of two matrices with the
-// same number of rows, smallest first. Columns must be linearly independent. Compare fits by these angles,
+// same number of rows, smallest first. Columns must be linearly independent. PrincipalAngles panics if an entry is not finite. Compare fits by these angles,
 // because the loadings of two fits with the same plane may differ by a rotation.
 func PrincipalAngles(a, b mat.Matrix) []float64 {
 	qa, qb := basis(mat.DenseCopyOf(a)), basis(mat.DenseCopyOf(b))
@@ -49,11 +54,7 @@ func PrincipalAngles(a, b mat.Matrix) []float64 {
 	return angles
 }
 
-func singular(a *mat.Dense) []float64 {
-	var svd mat.SVD
-	svd.Factorize(a, mat.SVDNone)
-	return svd.Values(nil)
-}
+func singular(a *mat.Dense) []float64 { return decompose(a).Values(nil) }
 
 // Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958), and the
 // rotation: rotated = loadings · rotation. If normalize is true, all rows count equally, whatever their
@@ -130,9 +131,13 @@ func (m *Model) Test(covariance mat.Symmetric, n int) (FitTest, error) {
 	if freedom < 1 || !m.shared && !Identified(d, q) {
 		return FitTest{}, fmt.Errorf("%d factors of %d variables leave no degrees of freedom to test: use fewer factors", q, d)
 	}
-	var of, model mat.Cholesky
-	if !of.Factorize(covariance) || !model.Factorize(m.Covariance()) {
-		return FitTest{}, fmt.Errorf("the covariance has no inverse: leave out variables that others determine")
+	of, err := statistics.Cholesky("the covariance", covariance)
+	if err != nil {
+		return FitTest{}, fmt.Errorf("%w: compute it from finite rows, and leave out variables that others determine", err)
+	}
+	model, err := statistics.Cholesky("the covariance of the model", m.Covariance())
+	if err != nil {
+		return FitTest{}, fmt.Errorf("%w: leave out variables that others determine", err)
 	}
 	var ratio mat.Dense
 	if err := model.SolveTo(&ratio, covariance); err != nil {

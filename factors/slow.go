@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // Slow computes slow features of time series (Wiskott and Sejnowski 2002): among all linear (or quadratic)
@@ -94,9 +95,9 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	if features > directions {
 		return nil, fmt.Errorf("%s of rows that vary in %s: use fewer", names.Count(features, "feature"), names.Count(directions, "direction"))
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric(differences(each(sequences, last.of))), true) {
-		return nil, fmt.Errorf("the eigenvalues of the differences do not converge")
+	eigen, err := statistics.Eigen("the covariance of the differences", symmetric(differences(each(sequences, last.of))))
+	if err != nil {
+		return nil, err
 	}
 	var vectors, matrix mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -123,9 +124,9 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 	}
 	a.mean, _ = meanOf(rows)
 	d := len(a.mean)
-	values, vectors, ok := momentsOf(rows, a.mean).principal(min(d, len(rows)))
-	if !ok {
-		return a, 0, fmt.Errorf("the eigenvalues of the covariance do not converge")
+	values, vectors, err := momentsOf(rows, a.mean).principal(min(d, len(rows)))
+	if err != nil {
+		return a, 0, err
 	}
 	kept := 0
 	for _, λ := range values {

@@ -122,6 +122,7 @@ func TestSequencesThatHaveNoFeaturesAreRefused(t *testing.T) {
 		{[][][]float64{x}, 0, "0 features: give at least 1"},
 		{[][][]float64{doubled}, 3, "3 features of rows that vary in 2 directions: use fewer"},
 		{[][][]float64{{x[0], x[0]}}, 1, "all the same"},
+		{[][][]float64{{{1e200}, {-1e200}, {2e200}}}, 1, "the covariance of the rows is +Inf in row 1 and column 1: bring the variables to a smaller scale"},
 	} {
 		_, err := FitSlow(c.sequences, c.features, SlowOptions{})
 		wantError(t, err, c.says)

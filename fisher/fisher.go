@@ -147,10 +147,12 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 		gram := gramian(v.samples.parents)
 		each(units, func(j int) { failed[j] = !woodbury(&v.blocks[j], gram, e, j, chosen, s.Damping) })
 	case Kronecker:
-		factored, ok := factor(e)
-		v.factored = factored
+		var err error
+		if v.factored, err = factor(e); err != nil {
+			return nil, fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, because %w: lower the learning rate if training has diverged", s.Damping, err)
+		}
 		for j := range failed {
-			failed[j] = !ok || !factored.invertible(j)
+			failed[j] = !v.factored.invertible(j)
 		}
 	default:
 		panic(fmt.Sprintf("fisher: NewInverse does not know form %d", s.Form))

@@ -353,6 +353,9 @@ func TestWhatIsNotFiniteIsAnError(t *testing.T) {
 					if err == nil || !strings.Contains(err.Error(), "damping 0.1") {
 						t.Errorf("the error is %v", err)
 					}
+					if entry := fmt.Sprintf("products of the parents is %v in row", value); form == Kronecker && what == "parents" && !strings.Contains(fmt.Sprint(err), entry) {
+						t.Errorf("the error is %v, want one that names %q", err, entry)
+					}
 				})
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -28,12 +29,12 @@ type kronecker struct {
 	squares   []float64      // λ_k
 }
 
-// factor returns the inverses of the blocks of an estimate. It returns false if A is not finite or
+// factor returns the inverses of the blocks of an estimate. It returns an error if A is not finite or
 // its eigenvectors cannot be computed.
-func factor(e Estimate) (k kronecker, ok bool) {
+func factor(e Estimate) (k kronecker, err error) {
 	n, size, total := e.Parents.Rows, e.Parents.Cols, 0.0
 	if n == 0 { // A is 0 and has no w_k; mat does not allow matrices without rows
-		return kronecker{slopes: make([]float64, e.Weights.Cols), structure: kernels.NewMatrix(0, size)}, true
+		return kronecker{slopes: make([]float64, e.Weights.Cols), structure: kernels.NewMatrix(0, size)}, nil
 	}
 	for _, w := range e.SampleWeights {
 		total += float64(w)
@@ -46,9 +47,9 @@ func factor(e Estimate) (k kronecker, ok bool) {
 			roots.Set(r, c, root*float64(u))
 		}
 	}
-	vectors, ok := orthogonal(roots)
-	if !ok {
-		return kronecker{}, false
+	vectors, err := orthogonal(roots)
+	if err != nil {
+		return kronecker{}, err
 	}
 	rank, _ := vectors.Dims()
 	k = kronecker{make([]float64, e.Weights.Cols), kernels.NewMatrix(rank, size), make([]float64, rank)}
@@ -63,14 +64,14 @@ func factor(e Estimate) (k kronecker, ok bool) {
 			k.slopes[j] += float64(w)
 		}
 	}
-	return k, true
+	return k, nil
 }
 
 // orthogonal returns min(n, size) orthogonal rows with the same sum of outer products as the n
 // given rows. It computes them from the eigenvectors of this sum, or, if there are fewer rows than
-// columns, from the eigenvectors of the matrix of the rows' inner products. It returns false if the
-// rows are not finite or the eigenvectors cannot be computed.
-func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
+// columns, from the eigenvectors of the matrix of the rows' inner products. It returns an error if
+// the rows are not finite or the eigenvectors cannot be computed.
+func orthogonal(rows *mat.Dense) (*mat.Dense, error) {
 	n, size := rows.Dims()
 	var sum mat.SymDense
 	if n < size {
@@ -78,18 +79,15 @@ func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 	} else {
 		sum.SymOuterK(1, rows.T())
 	}
-	if trace := sum.Trace(); math.IsNaN(trace) || math.IsInf(trace, 0) {
-		return nil, false
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&sum, true) {
-		return nil, false
+	eigen, err := statistics.Eigen("the matrix of products of the parents", &sum)
+	if err != nil {
+		return nil, err
 	}
 	var vectors, orthogonal mat.Dense
 	eigen.VectorsTo(&vectors)
 	if n < size {
 		orthogonal.Mul(vectors.T(), rows)
-		return &orthogonal, true
+		return &orthogonal, nil
 	}
 	orthogonal.CloneFrom(vectors.T())
 	for i, λ := range eigen.Values(nil) {
@@ -97,7 +95,7 @@ func orthogonal(rows *mat.Dense) (*mat.Dense, bool) {
 			orthogonal.Set(i, c, math.Sqrt(max(λ, 0))*orthogonal.At(i, c))
 		}
 	}
-	return &orthogonal, true
+	return &orthogonal, nil
 }
 
 func (k kronecker) invertible(j int) bool {

@@ -215,10 +215,10 @@ func sumOut(n int, logWeight func(h []float64) float64) float64 {
 	return floats.LogSumExp(terms)
 }
 
-// gaussian returns the logarithm of ∫ e^(shiftᵀx − ½xᵀPx) dx, or NaN if P is not positive definite.
+// gaussian returns the logarithm of ∫ e^(shiftᵀx − ½xᵀPx) dx, or NaN if P is not finite and positive definite.
 func gaussian(shift []float64, precision *mat.SymDense) float64 {
-	var c mat.Cholesky
-	if !c.Factorize(precision) {
+	c, err := statistics.Cholesky("the precision", precision)
+	if err != nil {
 		return math.NaN()
 	}
 	d := float64(len(shift))

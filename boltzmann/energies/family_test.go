@@ -186,6 +186,17 @@ func TestUnitsAreStandardisedAtAnyScale(t *testing.T) {
 	if err := newScaling(2).whiten([][]float64{{1, 1e-8}, {2, -1e-8}, {-1, 3e-8}}); err == nil || !strings.Contains(err.Error(), "bring the units to one scale") {
 		t.Errorf("the error of units of two scales is %v", err)
 	}
+	if err := newScaling(1).whiten([][]float64{{1e200}, {-1e200}}); err == nil || !strings.Contains(err.Error(), "the covariance of the training rows is +Inf in row 1 and column 1") {
+		t.Errorf("the error of a variance beyond the range of numbers is %v", err)
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1)} {
+		if err := (&scaling{make([]float64, 1), []float64{v}, nil}).back([][]float64{{1}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the tensor scaling is %v in row 1", v)) {
+			t.Errorf("the error of a scale of %v is %v", v, err)
+		}
+		if logZ := gaussian([]float64{0}, mat.NewSymDense(1, []float64{v})); !math.IsNaN(logZ) {
+			t.Errorf("the integral of a Gaussian of the precision %v is e^%v", v, logZ)
+		}
+	}
 }
 
 // Chains that reject most of their steps for a hundred gradients are an error, and step sizes follow acceptances.

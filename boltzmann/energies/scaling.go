@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // scaling turns rows x of real numbers into scaled rows M(x − mean). Energies apply to scaled rows. The log density of
@@ -39,8 +40,10 @@ const leastVariance = 1e-9
 // whiten sets the mean and M = S^(−½), where S is the covariance of rows. The scaled rows have the identity as their
 // covariance, and differ as little as possible from the original rows.
 func (s *scaling) whiten(rows [][]float64) error {
-	var of mat.EigenSym
-	of.Factorize(s.moments(rows), true)
+	of, err := statistics.Eigen("the covariance of the training rows", s.moments(rows))
+	if err != nil {
+		return fmt.Errorf("%w: bring the units to a smaller scale", err)
+	}
 	variances, rank := of.Values(nil), 0
 	for _, v := range variances {
 		if v > leastVariance*floats.Max(variances) {
@@ -106,13 +109,13 @@ func (s *scaling) turn(rows [][]float64) {
 }
 
 func (s *scaling) back(rows [][]float64) error {
-	var inverse mat.Dense
-	if err := inverse.Inverse(s.m()); err != nil {
-		return fmt.Errorf("the tensor scaling: %w", err)
+	inverse, err := statistics.Inverse("the tensor scaling", s.m())
+	if err != nil {
+		return err
 	}
 	for r, x := range rows {
 		rows[r] = slices.Clone(s.mean)
-		times(rows[r], &inverse, x)
+		times(rows[r], inverse, x)
 	}
 	return nil
 }

@@ -266,3 +266,22 @@ func TestProgramsThatImportHMNeedFewModules(t *testing.T) {
 		t.Errorf("hm needs %v, want %v", modules, want)
 	}
 }
+
+// TestOnlyStatisticsFactorises finds calls of gonum's factorisations that do not check their matrix first.
+func TestOnlyStatisticsFactorises(t *testing.T) {
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || strings.HasSuffix(path, "_test.go") || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "internal/statistics/matrices.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, call := range []string{".Factorize(", ".Inverse(", "mat.LogDet(", "mat.Det("} {
+			if strings.Contains(strings.ReplaceAll(string(source), "statistics"+call, ""), call) {
+				t.Errorf("%s calls %s: call package statistics, which refuses what is not finite", path, call)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
