@@ -169,6 +169,7 @@ type source struct {
 	scale   scale    // of the training rows
 	doubt   string   // for Set.Notice
 	unread  []string // names of arrays that were not read
+	real    bool     // whether the numbers of a table decided that the binarisation is Real
 	holdOut int      // number of training rows to hold out unless Spec.Validation sets it
 }
 
@@ -226,15 +227,8 @@ func (s Spec) divide(data source) (*Set, error) {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
 		}
 	}
-	var scalings []scaling
-	if s.Standardize {
-		if train.shape.Height > 1 && train.lengths == nil {
-			return nil, fmt.Errorf("data set %s: standardize = true is for columns of numbers, but the rows are images of %v: omit standardize", s.Name, train.shape)
-		}
-		scalings = train.scalings(data.train.columns)
-		for _, of := range []rows{train, validation, test} {
-			of.standardize(scalings)
-		}
+	if s.Standardize && train.shape.Height > 1 && train.lengths == nil {
+		return nil, fmt.Errorf("data set %s: standardize = true is for columns of numbers, but the rows are images of %v: omit standardize", s.Name, train.shape)
 	}
 	if s.Binarization == Fixed {
 		for _, of := range []struct {
@@ -256,13 +250,16 @@ func (s Spec) divide(data source) (*Set, error) {
 	}
 	set := newSet(s.clone(), train, validation, test)
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
-	set.keys, set.scalings, set.unnamed = data.train.keys, scalings, data.train.unnamed
+	set.keys, set.unnamed = data.train.keys, data.train.unnamed
 	set.doubt, set.form, set.scale = data.doubt, data.train.form, data.scale
 	if s.isNamed() && (binarized || !isBinary(train.values)) {
 		set.scale = scale{Levels: true, Gray: true}
 	}
 	if data.unread != nil {
 		set.unread = fmt.Sprintf("arrays of %s that were not read (%s): if one of them has labels or weights, give FILE#NAME as label_file (--label-file) or weight_file (--weight-file)", s.Name, listed(data.unread))
+	}
+	if s.Standardize {
+		set.standardize()
 	}
 	return set, nil
 }

@@ -163,13 +163,44 @@ func (s Spec) loadOwn() (source, error) {
 		}
 	}
 	if t != nil {
-		if data.train, data.test, err = t.coded(s, nil); err != nil {
-			return source{}, fmt.Errorf("%s: %w", s.files(" and "), err)
-		}
-	} else if s.Columns+s.Schema+s.Header+s.Decimal != "" {
+		return s.fromTable(t, data)
+	}
+	if s.Columns+s.Schema+s.Header+s.Decimal != "" {
 		return source{}, fmt.Errorf("data set %s: columns = %q, schema = %q, header = %q, decimal = %q: only tables have columns: save the rows as CSV or Parquet, or leave these settings empty (--columns)", s.Name, s.Columns, s.Schema, s.Header, s.Decimal)
 	}
 	return data, s.finish(&data, nil)
+}
+
+// fromTable turns a table into rows that belong to data. If the Spec leaves the binarisation to the numbers, it tries two.
+func (s Spec) fromTable(t *table, data source) (source, error) {
+	tries := []Binarization{s.Binarization}
+	named := false // whether columns of numbers have names of their own
+	if s.numbers {
+		if tries = append(tries, Real); t.header != nil && s.Shape == "" {
+			columns, _, err := t.kindsOf(s)
+			if named = err == nil && numbersAmong(columns, t.kinds) != nil; named {
+				slices.Reverse(tries)
+			}
+		}
+	}
+	var failure error
+	for i, b := range tries {
+		of := data
+		s.Binarization, t.kept, of.real = b, i+1 < len(tries), b == Real
+		var err error
+		if of.train, of.test, err = t.coded(s, nil); err != nil {
+			err = fmt.Errorf("%s: %w", s.files(" and "), err)
+		} else if err = s.finish(&of, nil); err == nil {
+			return of, nil
+		}
+		if failure == nil || !named {
+			failure = err
+		}
+		if !named && !errors.Is(err, ErrOutside) {
+			break
+		}
+	}
+	return source{}, failure
 }
 
 // newTable returns a table that reads files with the columns that the Spec or its schema declares.
@@ -178,7 +209,7 @@ func (s Spec) newTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal, alike: s.array || s.Shape != "" || s.Largest != 0}
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal}
 	if s.Schema != "" {
 		err = t.declare(s.Schema)
 	}
@@ -189,7 +220,8 @@ func (s Spec) newTable() (*table, error) {
 func (s Spec) tableLike(set *Set) (*table, error) {
 	kinds, err := parseColumns(s.Columns)
 	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, decimal: set.decimal, point: set.point, like: set.fields, columns: emptyFields(len(set.fields))}
-	for _, c := range set.fields {
+	for i, c := range set.fields {
+		t.columns[i].lacks = c.Missing
 		if set.header {
 			t.header = append(t.header, c.Name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 const (
@@ -44,11 +45,26 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 		return data, err
 	}
 	defer f.Close()
-	data, err = readCompressed(&input{bufio.NewReader(f), size, f}, parse)
+	defer work.Progress(path, 1)
+	data, err = readCompressed(&input{bufio.NewReader(&shown{Reader: f, path: path, size: size}), size, f}, parse)
 	if err != nil {
 		return data, fmt.Errorf("%s: %w", path, err)
 	}
 	return data, nil
+}
+
+// shown is a file that shows how much of it is read.
+type shown struct {
+	io.Reader
+	path       string
+	done, size int64
+}
+
+func (s *shown) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.done += int64(n)
+	work.Progress(s.path, float64(s.done)/float64(max(s.done+1, s.size+1)))
+	return n, err
 }
 
 type input struct {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/fuzz"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 func idx(magic uint32, size []uint32, values ...uint8) []byte {
@@ -453,4 +454,24 @@ func FuzzBinarization(f *testing.F) {
 			t.Errorf("%q is read as %v", text, b)
 		}
 	})
+}
+
+// Reading a file shows its progress, which ends with the file.
+func TestReadingShowsItsProgress(t *testing.T) {
+	var last float64
+	parts := 0
+	path := written(t, "rows.csv", "a,b\n"+strings.Repeat("1.5,2\n2.5,3\n", 3000))
+	work.Show(func(what string, fraction float64) {
+		if what != path || fraction < last && last < 1 {
+			t.Errorf("%s: %v after %v", what, fraction, last)
+		}
+		if 0 < fraction && fraction < 1 {
+			parts++
+		}
+		last = fraction
+	})
+	defer work.Show(func(string, float64) {})
+	if opened(t, Spec{Name: path, Binarization: Real}); last != 1 || parts < 5 {
+		t.Errorf("%d parts, and %v in the end", parts, last)
+	}
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -42,5 +43,45 @@ func TestFirstBytesOfTablesAreUnambiguous(t *testing.T) {
 			}()
 			RegisterTable(other.magic, other.read)
 		}()
+	}
+}
+
+// The choice between real and other numbers reads a table once, and gives the set of the Spec that names the choice.
+func TestNumbersDecideAfterOneReading(t *testing.T) {
+	const magic = "\x01table"
+	read := 0
+	var lines string
+	RegisterTable(magic, func(_ TableFile, row func([]string) error) error {
+		read++
+		for line := range strings.Lines(lines) {
+			if err := row(strings.Split(strings.TrimSpace(line), ",")); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	defer delete(tableReaders, magic)
+	path := written(t, "rows.table", magic)
+	for _, c := range []struct {
+		rows string
+		want Spec // of OpenSuggested
+	}{
+		{table30("age,pay", "%[2]d.5,1%[2]d00"), Spec{Binarization: Real, Standardize: true}},
+		{table30("p0,p1,p2", "1%[2]d,0,%[2]d"), Spec{}},
+		{table30("p0,p1", "1%[2]d000,%[2]d"), Spec{Binarization: Real, Standardize: true}},
+		{table30("age,pay,town", "%[2]d,1%[2]de39,t%[2]d"), Spec{}}, // too large for float32
+		{table30("age,town", "0.%[2]d,t%[2]d"), Spec{Binarization: Real}},
+	} {
+		read, lines = 0, c.rows
+		got, err := Spec{Name: path}.OpenSuggested()
+		if err != nil || read != 1 {
+			t.Errorf("%+v: read %d times, %v", c.want, read, err)
+			continue
+		}
+		c.want.Name = path
+		want, err := c.want.OpenNew()
+		if err != nil || got.Fingerprint() != want.Fingerprint() || !reflect.DeepEqual(got.Schema(), want.Schema()) || !reflect.DeepEqual(got.Spec(), want.Spec()) {
+			t.Errorf("%+v: %v\n%s, want %+v\n%s", got.Spec(), err, got.Schema().TOML(), want.Spec(), want.Schema().TOML())
+		}
 	}
 }

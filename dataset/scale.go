@@ -150,7 +150,7 @@ func (s Spec) scaleLike(training scale, part *rows) error {
 // and pixel1.
 func (r *rows) named() (columns []string) {
 	for _, c := range r.columns {
-		if c.Units > 0 {
+		if c.Kind != LabelColumn && !c.Kind.isIgnored() {
 			columns = append(columns, c.Name)
 		}
 	}

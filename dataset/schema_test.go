@@ -194,3 +194,27 @@ func FuzzParseSchema(f *testing.F) {
 		}
 	})
 }
+
+// A code that the schema gives for one column is missing there, although it is no number, and not in another column.
+func TestCodesOfOneColumn(t *testing.T) {
+	for code, rows := range map[string]string{"none": "none", "-9": "-9.0"} {
+		schema := written(t, "rows.toml", "schema = 1\nheader = true\n[scale]\n[[column]]\nname = \"pay\"\nkind = \"real\"\nmissing = [\""+code+"\"]\n[[column]]\nname = \"town\"\nkind = \"categorical\"\n")
+		whole := table30("pay,town", "%[2]d.25,-9")
+		_, err := Spec{Name: written(t, "gaps.csv", whole+rows+",none\n"), Schema: schema, Binarization: Real}.Open()
+		wantError(t, err, `line 32, column "pay": a missing value ("`+rows+`")`, `na_values={"pay": ["`+code+`"]}`)
+		set := opened(t, Spec{Name: written(t, "whole.csv", whole+"3,none\n"), Schema: schema, Binarization: Real})
+		_, err = set.ReadRows(written(t, "gaps.csv", "pay,town\n"+rows+",none\n"))
+		wantError(t, err, `line 2, column "pay": a missing value`)
+		if gaps, err := set.ReadGaps(written(t, "gaps.csv", "pay,town\n"+rows+",none\n")); err != nil || gaps.Missing != 1 {
+			t.Errorf("%v, %v", gaps, err)
+		}
+	}
+}
+
+// Test rows do not change the decimals of the training file.
+func TestDecimalsOfTheTrainingFile(t *testing.T) {
+	set := opened(t, Spec{Name: written(t, "rows.csv", table30("pay,age", "%[2]d.5,%[2]d")), Test: written(t, "test.csv", "pay,age\n1.123,2.5\n2,3\n"), Binarization: Real})
+	if got := set.Schema().Columns; got[0].Numbers.Decimals != 1 || got[1].Numbers.Decimals != 0 {
+		t.Errorf("%v and %v decimals", got[0].Numbers, got[1].Numbers)
+	}
+}

@@ -654,11 +654,19 @@ func (s *Set) Columns() []Column {
 // gives one of them a number of ranges, or if the names of the columns only count pixels, such as pixel0 and pixel1.
 func (s *Set) Numbers() (columns []string) {
 	kinds, err := parseColumns(s.spec.Columns)
-	if err != nil || (&rows{columns: s.columns}).named() == nil {
+	if err != nil {
 		return nil
 	}
-	for _, c := range s.columns {
-		if c.Kind != RealColumn || c.Units == 0 {
+	return numbersAmong(s.columns, kinds)
+}
+
+// numbersAmong returns the Numbers of a set with these columns, whose kinds the Spec gives.
+func numbersAmong(all []Column, kinds map[string]given) (columns []string) {
+	if (&rows{columns: all}).named() == nil {
+		return nil
+	}
+	for _, c := range all {
+		if c.Kind != RealColumn {
 			continue
 		}
 		if kinds[c.Name].ranges > 0 {

@@ -80,8 +80,9 @@ type Spec struct {
 	// Seed determines which rows are held out or kept, which keep their labels, and the draws of Drawn.
 	Seed uint64 `toml:"seed" json:"seed"`
 
-	before bool // whether a program that recorded no Rules opened the file
-	array  bool // whether all numbers of a table have one scale, as in an array
+	before  bool // whether a program that recorded no Rules opened the file
+	array   bool // whether all numbers of a table have one scale, as in an array
+	numbers bool // whether the numbers decide if the binarisation is Real: see OpenNumbers
 }
 
 // Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.
@@ -92,34 +93,25 @@ func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 // best epoch. The Spec of the set records their number. OpenNew opens other data like Open.
 func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
 
-// OpenSuggested opens the data of a new experiment like OpenNew, as "helmholtz new" does: for hm.Suggested. If Largest is
-// 0 and Binarization is Fixed, it keeps numbers as real numbers (Real) if they have columns with names of their own, or
-// are not on the scale of grey levels. It standardises real numbers if a column has a ScaleNotice.
+// OpenNumbers opens data like OpenNew, but keeps numbers as real numbers (Real) if they have columns with names of their
+// own, or are not on the scale of grey levels. It does so only if Largest is 0 and Binarization is Fixed or Gray.
+func (s Spec) OpenNumbers() (*Set, error) {
+	s.numbers = s.Largest == 0 && (s.Binarization == Fixed || s.Binarization == Gray)
+	return s.OpenNew()
+}
+
+// OpenSuggested opens the data of a new experiment like OpenNumbers, as "helmholtz new" does: for hm.Suggested. It
+// standardises real numbers if a column has a ScaleNotice.
 func (s Spec) OpenSuggested() (*Set, error) {
-	set, err := s.OpenNew()
-	first := err
-	if s.Largest == 0 && s.Binarization == Fixed {
-		switch {
-		case errors.Is(err, ErrOutside):
-			s.Binarization = Real
-			set, err = s.OpenNew()
-		case err == nil && s.IsFile() && set.Numbers() != nil:
-			of := set.Spec()
-			of.Binarization = Real
-			if real, failure := of.Open(); failure == nil {
-				set = real
-			}
-		}
-	}
+	set, err := s.OpenNumbers()
 	if err != nil || s.Largest != 0 || set.ScaleNotice() == "" {
 		return set, err
 	}
-	if set.isImages() { // images cannot be standardised
-		return set, first
+	if set.isImages() {
+		return s.OpenNew() // whose error says how to scale them, since images cannot be standardised
 	}
-	s = set.Spec()
-	s.Standardize = true
-	return s.Open()
+	set.standardize()
+	return set, nil
 }
 
 func (s Spec) open(fresh bool) (*Set, error) {
@@ -131,8 +123,15 @@ func (s Spec) read(fresh bool) (*Set, error) {
 		return nil, err
 	}
 	data, err := s.load()
+	if s.numbers && errors.Is(err, ErrOutside) {
+		s.Binarization, s.numbers = Real, false
+		data, err = s.load()
+	}
 	if err != nil {
 		return nil, err
+	}
+	if s.numbers = false; data.real {
+		s.Binarization = Real
 	}
 	if s.Rules == 0 && !s.before && s.IsFile() {
 		s.Rules = NewestRules

@@ -93,6 +93,18 @@ func (r rows) scalings(columns []Column) []scaling {
 	return all
 }
 
+// standardize replaces the real numbers of a set that has no users yet, in place.
+func (s *Set) standardize() {
+	for i, of := range []Split{s.train, s.validation, s.test} {
+		part := rows{shape: of.Shape, reals: of.Reals, weights: of.Weights, lengths: of.Lengths}
+		if i == 0 {
+			s.scalings = part.scalings(s.columns)
+		}
+		part.standardize(s.scalings)
+	}
+	s.spec.Standardize = true
+}
+
 // standardize replaces the numbers, in place. It does nothing without scalings.
 func (r rows) standardize(by []scaling) {
 	if by == nil {

@@ -115,6 +115,7 @@ type table struct {
 	header    []string         // nil if columns have no names
 	columns   []fields
 	rows      int
+	kept      bool              // whether coded keeps the fields
 	declared  map[string]Column // the columns of a schema that the Spec names, by their names
 	headed    string            // whether the first row is a header, "yes" or "no", or "" if that is not known
 	decimal   string            // the decimal point or comma, or "" if that is not known
@@ -147,6 +148,7 @@ type fields struct {
 	decimals int             // the largest number of digits behind the point
 	missing  string          // the line of the first field that is missing
 	gaps     int             // number of fields that are missing
+	lacks    []string        // codes for missing values that the schema declares
 	empty    string          // the first missing field, quoted
 	invalid  string          // the line of the first value that is not UTF-8
 	absent   bool            // whether the second file lacks this column
@@ -177,6 +179,13 @@ func (t *table) add(record []string, line int) error {
 			t.first = append(t.first, strings.Clone(strings.TrimSpace(field)))
 		}
 		t.line = line
+		for i := range t.columns {
+			name := strconv.Itoa(i + 1)
+			if t.named || t.headed == "yes" {
+				name = t.first[i]
+			}
+			t.columns[i].lacks = t.declared[name].Missing
+		}
 		return nil
 	}
 	if t.again == 0 && slices.EqualFunc(t.first, record, func(name, field string) bool { return name == strings.TrimSpace(field) }) {
@@ -301,7 +310,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	c.zero = c.zero || strings.HasPrefix(field, "0")
 	v, is := t.numberIn(field)
 	switch {
-	case t.isMissing(field, v, is):
+	case t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0:
 		c.gaps++
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
@@ -328,7 +337,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	if c.numbers != nil {
 		c.numbers = slices.Insert(c.numbers, at, v)
-		if c.decimals < mostDecimals && len(field) > c.decimals {
+		if !t.second() && c.decimals < mostDecimals && len(field) > c.decimals {
 			c.decimals = max(c.decimals, decimalsOf(field))
 		}
 	}
@@ -623,6 +632,7 @@ func parseColumn(text string) (name string, of given, is bool) {
 // kindsOf returns the name and the kind of each column, and the number of ranges for a real column. The kind is the
 // one that the Spec sets; otherwise the fields suggest it.
 func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
+	t.alike = s.array || s.Shape != "" || s.Largest != 0
 	kinds := maps.Clone(t.kinds)
 	labels := -1
 	for i, c := range t.columns {
@@ -766,11 +776,6 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		if of.missing != "" && !c.Kind.isIgnored() {
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name)+t.gapsOf(columns))
 		}
-		for _, code := range c.Missing {
-			if r := of.find(code); r >= 0 && !c.Kind.isIgnored() {
-				return train, test, absentError(fmt.Sprintf("%s, column %q", rowOf(r, t.train), c.Name), strconv.Quote(code), "")
-			}
-		}
 		if of.invalid != "" && !c.Kind.isIgnored() {
 			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)
 		}
@@ -811,7 +816,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		for range made {
 			data.marks = append(data.marks, c.Values != nil)
 		}
-		of.numbers, of.codes = nil, nil // to free memory
+		if !t.kept { // to free memory
+			of.numbers, of.codes = nil, nil
+		}
 	}
 	if grouped != "" && !decimal {
 		return train, test, fmt.Errorf("%s may separate thousands or decimals: say which with decimal = \".\" or decimal = \",\" (--decimal)", grouped)
@@ -899,6 +906,9 @@ func (t *table) withoutMissing(column string) string {
 	codes := strconv.Quote(cmp.Or(t.code, "?"))
 	if field := t.columns[i].empty; t.code != "" && field != codes && strings.ContainsFunc(field, unicode.IsDigit) { // which pandas may not round
 		codes = fmt.Sprintf("[%s, %s]", codes, field)
+	}
+	if of := t.columns[i].lacks; of != nil {
+		codes = fmt.Sprintf("{%q: [%s]}", column, quoted(of))
 	}
 	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, codes, write)
 	if t.named {
@@ -1046,14 +1056,6 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 		units = units[1:]
 	}
 	return units, nil
-}
-
-// find returns the first row with a value, or with the same number, or −1.
-func (c fields) find(value string) int {
-	if v, err := strconv.ParseFloat(value, 64); err == nil && c.numbers != nil {
-		return slices.Index(c.numbers, v)
-	}
-	return slices.IndexFunc(c.codes, func(code uint8) bool { return c.values[code] == value })
 }
 
 // placesIn returns the index in values of each value of the column, or −1 if values lacks it.

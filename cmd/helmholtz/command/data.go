@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -81,11 +80,11 @@ func newDataShow() *cobra.Command {
 		if spec.Standardize && !c.Flags().Changed("binarization") {
 			spec.Binarization = dataset.Real
 		}
-		set, err := spec.OpenNew()
-		if !c.Flags().Changed("binarization") && spec.Largest == 0 && (errors.Is(err, dataset.ErrOutside) || err == nil && set.Numbers() != nil) { // as "new" reads it
-			spec.Binarization = dataset.Real
-			set, err = spec.OpenNew()
+		open := spec.OpenNumbers // as "new" does
+		if c.Flags().Changed("binarization") {
+			open = spec.OpenNew
 		}
+		set, err := open()
 		if err != nil {
 			return err
 		}

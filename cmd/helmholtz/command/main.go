@@ -17,6 +17,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/docs"
 	_ "github.com/helmholtz-go/helmholtz/gpu" // the engine cuda
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -45,6 +46,9 @@ func Main() {
 	}
 	ctx, end = context.WithCancel(ctx)
 	work.EndWith(ctx)
+	if file.IsTerminal(os.Stderr) {
+		work.Show(reading(ctx, os.Stderr))
+	}
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program immediately
 	// Without this handler, writing to a closed pipe would end the program. With it, the write fails: the command
 	// ends quietly, but training continues without its progress lines.

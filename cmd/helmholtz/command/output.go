@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -111,6 +112,30 @@ func writeFile(path string, b []byte) error {
 		return err
 	}
 	return file.WriteAside(path, b)
+}
+
+// reading returns a function that draws the fraction of a file that is read, once reading takes a second.
+func reading(ctx context.Context, w io.Writer) func(path string, done float64) {
+	var current string
+	var lock sync.Mutex
+	bar, drawn := &file.Bar{W: w}, false
+	return func(path string, done float64) {
+		lock.Lock()
+		defer lock.Unlock()
+		if path != current {
+			current, bar.Start = path, time.Now()
+		}
+		switch ended := done == 1 || ctx.Err() != nil; {
+		case ended && drawn:
+			bar.Clear()
+			fallthrough
+		case ended:
+			current, drawn = "", false
+		case time.Since(bar.Start) > time.Second:
+			bar.Draw("reading "+filepath.Base(path), "", done)
+			drawn = true
+		}
+	}
 }
 
 // newFraction returns a function that draws the fraction of work done, or nil if w is not a
