@@ -46,7 +46,7 @@ func readDelimited(r io.Reader, t *table) error {
 	if separator == ' ' {
 		return readSpaced(in, t)
 	}
-	lines := &records{Reader: bufio.NewReader(in), separator: byte(separator)}
+	lines := &records{Reader: bufio.NewReaderSize(in, 1<<16), separator: byte(separator)}
 	for {
 		record, line, err := lines.read()
 		if err == io.EOF {
@@ -178,13 +178,24 @@ func (l *lineEnds) Read(p []byte) (int, error) {
 		return 0, errors.New("it has bytes of 0, which text has not: the file is damaged, or no text")
 	}
 	kept := p[:0]
+	plain := bytes.IndexByte(p[:n], '\r') < 0 && bytes.IndexByte(p[:n], '"') < 0
 	for i := 0; i < n; i++ {
 		if !l.start && !l.quoted && !l.cr && l.comment == 0 { // within a line, only these have a meaning
-			from := i
-			for i < n && p[i] != '\n' && p[i] != '\r' && p[i] != '"' {
-				i++
+			end := 0
+			if plain {
+				end = bytes.IndexByte(p[i:n], '\n')
+			} else {
+				end = bytes.IndexAny(p[i:n], "\n\r\"")
 			}
-			if kept = append(kept, p[from:i]...); i == n {
+			if end < 0 {
+				end = n - i
+			}
+			if len(kept) == i {
+				kept = p[:i+end]
+			} else {
+				kept = append(kept, p[i:i+end]...)
+			}
+			if i += end; i == n {
 				break
 			}
 		}
@@ -323,6 +334,11 @@ func (t *table) numberIn(field string) (float64, bool) {
 		return 0, true
 	case "1":
 		return 1, true
+	}
+	if t.decimal != "," {
+		if v, is := plainNumber(field); is {
+			return v, true
+		}
 	}
 	switch {
 	case t.decimal == "." && pointed.MatchString(field):

@@ -336,6 +336,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		}
 	}
 	if c.numbers != nil {
+		if len(c.numbers) == cap(c.numbers) {
+			c.numbers = slices.Grow(c.numbers, max(64, len(c.numbers))) // by doubling, which copies less than append
+		}
 		c.numbers = slices.Insert(c.numbers, at, v)
 		if !t.second() && c.decimals < mostDecimals && len(field) > c.decimals {
 			c.decimals = max(c.decimals, decimalsOf(field))

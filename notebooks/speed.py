@@ -6,6 +6,7 @@
              [--work DIR]
     speed.py --family estimators [--torch-python PYTHON] [--rounds N] [--steps N] [--work DIR]
     speed.py --family factors --sklearn-python PYTHON [--rounds N] [--work DIR]
+    speed.py --family tables --pandas-python PYTHON [--rounds N] [--work DIR]
     speed.py --family parts [--rounds N] [--steps N] [--work DIR]
     speed.py --family growth --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--parts PART,...] [--work DIR]
 
@@ -25,6 +26,11 @@ a step of RWS, and VIMCO with torch_vimco.py, which is next to this script.
 The family factors compares the processor time of fits on digits and on patches of faces, with one thread,
 with scikit-learn's, by sklearn_factors.py, which is next to this script. Dictionaries learn until they reach
 the objective of scikit-learn's; the other models are fitted completely.
+
+The family tables compares the opening of CSV files of 100,000 × 200 values with pandas' read_csv, by
+pandas_tables.py, which is next to this script: the time by the clock, the time of the processors and the peak memory.
+It checks that all values are those of pandas in float32. It also measures a second start of the program on such a
+file, whose values the first has kept in the cache, and the peak memory of training on a million rows of 200 values.
 
 The family parts measures, by a profile, where a step of RWS in fixed point spends the processor's time, in
 microseconds of all processors together. It also measures the time of the layers of 35 and fewer units, as the
@@ -58,7 +64,7 @@ def main():
     options.work.mkdir(parents=True, exist_ok=True)
     if options.family == "growth":
         return growth(options)
-    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors, "parts": parts}[options.family](options)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors, "tables": tables, "parts": parts}[options.family](options)
     rounds = []
     for n in range(options.rounds):
         rounds.append(measure())
@@ -80,11 +86,12 @@ def boltzmann(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "parts", "growth"], default="helmholtz")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "tables", "parts", "growth"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python with PyTorch")
     parser.add_argument("--jax-python", help="Python with JAX")
     parser.add_argument("--sklearn-python", help="Python with scikit-learn")
+    parser.add_argument("--pandas-python", help="Python with pandas")
     parser.add_argument("--before", default="f7f841d", help="commit that evaluation is compared with (default %(default)s, before products with bits)")
     parser.add_argument("--parts", default=",".join(GROWTH), help="parts of the family growth (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5)
@@ -95,6 +102,8 @@ def parse_options():
         parser.error("give the folder of the peers with --peers")
     if options.family == "factors" and not options.sklearn_python:
         parser.error("give a Python with scikit-learn with --sklearn-python")
+    if options.family == "tables" and not options.pandas_python:
+        parser.error("give a Python with pandas with --pandas-python")
     if options.rounds < 1:
         parser.error(f"{options.rounds} rounds: give at least 1")
     return options
@@ -223,6 +232,56 @@ def measure_factors(program, files, options):
         for fit in FITS:
             times[f"{rows} {fit}"] = float(re.search(rf"Peers/{fit}\S*\s.*?([\d.e+-]+) processor-s", bench)[1])
     return times
+
+
+TABLES = {"long": "numbers of 17 digits", "short": "numbers of 3 digits", "mixed": "numbers and words"}
+PANDAS = ROOT / "notebooks" / "pandas_tables.py"
+
+
+def tables(options):
+    options.work = options.work.resolve()
+    program, opener = build(ROOT, options.work / "now").resolve(), options.work / "dataset.test"
+    subprocess.run(["go", "test", "-c", "-o", opener, "./dataset"], cwd=ROOT, check=True)
+    files = {name: options.work / f"{name}.csv" for name in TABLES}
+    for name, path in files.items():
+        if not path.exists():
+            output(options.pandas_python, PANDAS, "write", name, 100000, path)
+        os.environ.update({"HELMHOLTZ_TABLE": str(path), "HELMHOLTZ_VALUES": str(options.work / "values.f4"), "HELMHOLTZ_CACHE": "off"})
+        output(opener, "-test.run", "^$", "-test.bench", "Table", "-test.benchtime", "1x")
+        output(options.pandas_python, PANDAS, "compare", path, os.environ.pop("HELMHOLTZ_VALUES"))
+    million = options.work / "million.csv"
+    if not million.exists():
+        output(options.pandas_python, PANDAS, "write", "short", 1000000, million)
+    targets = [(f"{kind}: {what}, times pandas", f"{name} {what}", f"{name} {what} pandas", "<=", most)
+               for name, kind in TABLES.items() for what, most in (("seconds", 1.5), ("processor seconds", 1.5), ("memory", 2))]
+    return lambda: measure_tables(program, opener, files, million, options), targets + [
+        ("a second start over the first", "second start", "first start", "<=", 0.1), ("peak memory of training on a million rows, MB", "million", None, "<=", 3000)]
+
+
+def measure_tables(program, opener, files, million, options):
+    """Return the seconds, processor seconds and memory of each opening, of two starts, and the memory of training."""
+    results = {}
+    for name, path in files.items():
+        os.environ.update({"HELMHOLTZ_TABLE": str(path), "HELMHOLTZ_CACHE": "off"})
+        bench, results[f"{name} memory"] = measured(opener, "-test.run", "^$", "-test.bench", "Table", "-test.benchtime", "1x")
+        results[f"{name} seconds"] = seconds(bench)
+        results[f"{name} processor seconds"] = float(re.search(r"([\d.e+-]+) processor-s", bench)[1])
+        line, results[f"{name} memory pandas"] = measured(options.pandas_python, PANDAS, "read", path)
+        results[f"{name} seconds pandas"], results[f"{name} processor seconds pandas"] = map(float, line.split())
+    cache = options.work / "cache"
+    shutil.rmtree(cache, ignore_errors=True)
+    os.environ.update({"HELMHOLTZ_TABLE": str(files["long"]), "HELMHOLTZ_CACHE": "", "XDG_CACHE_HOME": str(cache)})
+    for start in "first start", "second start":
+        results[start] = seconds(output(opener, "-test.run", "^$", "-test.bench", "Table", "-test.benchtime", "1x"))
+    run = options.work / "million"
+    shutil.rmtree(run, ignore_errors=True)
+    _, results["million"] = measured(program, "train", "--dataset", million, "--binarization", "real", "--algorithm", "ppca", "--out", run)
+    return results
+
+
+def seconds(bench):
+    """Return the seconds of an operation that a benchmark has printed."""
+    return float(re.search(r"([\d.e+-]+) ns/op", bench)[1]) / 1e9
 
 
 # The parts of a step, with their functions in the profile; all other functions are the rest.
