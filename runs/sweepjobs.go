@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
@@ -383,38 +381,4 @@ func retry(jobs []Job, share Shard) (err error) {
 		}
 	}
 	return err
-}
-
-// StepTime measures the mean time of a training step of an experiment on set. It takes steps for about
-// the duration within, at least one step and at most one epoch, and leaves no files. If an epoch has
-// more than one step, the mean excludes the first, which may compute something that many later steps
-// use, such as a Fisher matrix.
-func StepTime(ctx context.Context, e Experiment, set *dataset.Set, within time.Duration) (time.Duration, error) {
-	e, err := Resolve(e, set, "")
-	if err != nil {
-		return 0, err
-	}
-	snapshot, err := e.Begin(set)
-	if err != nil {
-		return 0, err
-	}
-	learner, err := e.Learner(set, snapshot)
-	if err != nil {
-		return 0, err
-	}
-	defer learner.Close()
-	perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
-	start, steps, timed := time.Now(), 0, 0
-	for steps < perEpoch && (timed == 0 || time.Since(start) < within) {
-		first := steps
-		done, err := learner.Steps(ctx, min(perEpoch-first, max(1, steps)), func(k int) float64 { return e.LearningRate(first+k, perEpoch) })
-		if err != nil {
-			return 0, err
-		}
-		steps += len(done)
-		if timed += len(done); first == 0 && perEpoch > 1 {
-			start, timed = time.Now(), 0
-		}
-	}
-	return time.Since(start) / time.Duration(timed), nil
 }

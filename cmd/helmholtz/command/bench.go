@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/pprof"
 	"slices"
@@ -20,7 +21,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 )
 
 func newBench() *cobra.Command {
@@ -95,14 +96,15 @@ func newBenchOf(use, family string) *cobra.Command {
 					machineRecord
 				}{timing, machine}, fmt.Sprintf("step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS))
 			}
-			took, err := timed(c.Context(), e, set, steps, progress)
+			perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
+			took, err := timed(c.Context(), e, set, min(perEpoch, 2000), steps, math.MaxInt64, progress)
 			if err != nil {
 				return err
 			}
 			slices.Sort(took)
 			backend, device, err := hm.Device()
-			perEpoch, machine := float64(e.Header().StepsPerEpoch(set.Train().Rows)), thisMachine()
-			step, epoch := 1e3*took[len(took)/2], floats.Sum(took)/float64(steps)*perEpoch
+			machine := thisMachine()
+			step, epoch := 1e3*took[len(took)/2], stat.Mean(took, nil)*float64(perEpoch)
 			return errors.Join(err, machine.write(c, asJSON, device, struct {
 				Backend string  `json:"backend"`
 				Device  string  `json:"device"`
@@ -121,9 +123,9 @@ type benchmarker interface {
 	Benchmark(ctx context.Context, set *dataset.Set, steps int, progress func(done float64)) (hm.Timing, error)
 }
 
-// timed returns the times of steps in seconds, after an epoch of training or its first 2,000 steps. If an epoch is one
-// step, each step starts training anew, since the first may finish it.
-func timed(ctx context.Context, e runs.Experiment, set *dataset.Set, steps int, progress func(float64)) (took []float64, err error) {
+// timed returns the times of steps in seconds, after warm others. It takes fewer steps, but at least one, if they take
+// longer than within. If an epoch is one step, each step starts training anew, since the first may finish it.
+func timed(ctx context.Context, e runs.Experiment, set *dataset.Set, warm, steps int, within time.Duration, progress func(float64)) (took []float64, err error) {
 	if e, err = runs.Resolve(e, set, ""); err != nil {
 		return nil, err
 	}
@@ -132,9 +134,8 @@ func timed(ctx context.Context, e runs.Experiment, set *dataset.Set, steps int, 
 		return nil, err
 	}
 	perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
-	warm := min(perEpoch, 2000)
 	var learner runs.Learner
-	for done := 0; done < warm+steps; {
+	for done, first := 0, time.Now(); done < warm+steps && (len(took) == 0 || time.Since(first) < within); {
 		if learner == nil || perEpoch == 1 {
 			if learner != nil {
 				learner.Close()
@@ -143,13 +144,16 @@ func timed(ctx context.Context, e runs.Experiment, set *dataset.Set, steps int, 
 				return nil, err
 			}
 		}
-		start := time.Now()
-		measured, err := learner.Steps(ctx, 1, func(int) float64 { return e.LearningRate(0, perEpoch) })
+		left, start := warm+steps-done, time.Now()
+		if done < warm {
+			left, first = warm-done, start
+		}
+		measured, err := learner.Steps(ctx, left, func(int) float64 { return e.LearningRate(0, perEpoch) })
 		if err != nil {
 			return nil, errors.Join(err, learner.Close())
 		}
 		if done += len(measured); done > warm {
-			took = append(took, time.Since(start).Seconds())
+			took = append(took, slices.Repeat([]float64{time.Since(start).Seconds() / float64(len(measured))}, len(measured))...)
 		}
 		if progress != nil {
 			progress(float64(done) / float64(warm+steps))

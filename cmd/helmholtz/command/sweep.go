@@ -23,6 +23,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/stat"
 )
 
 func newSweep() *cobra.Command {
@@ -150,12 +151,14 @@ func timeLeft(ctx context.Context, s *runs.Sweep, dir string, progress func(floa
 	measured := 0
 	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
 		e := seeds[0].Experiment
-		step, err := runs.StepTime(ctx, e, set, min(most, all/time.Duration(len(settings))))
+		h := e.Header()
+		perEpoch := h.StepsPerEpoch(set.Train().Rows)
+		warm := min(1, perEpoch-1) // the first step may compute what many later steps use, such as a Fisher matrix
+		took, err := timed(ctx, e, set, warm, perEpoch-warm, min(most, all/time.Duration(len(settings))), nil)
 		if err != nil {
 			return err
 		}
-		h := e.Header()
-		epoch := step * time.Duration(h.StepsPerEpoch(set.Train().Rows))
+		epoch := time.Duration(stat.Mean(took, nil) * float64(perEpoch) * float64(time.Second))
 		longest = max(longest, epoch*time.Duration(h.Epochs))
 		for _, j := range seeds {
 			state, run, _ := j.State()
