@@ -150,13 +150,13 @@ func LogPBy(energies []float64, size runs.SampleSize, z LogZ) (logP []float64, w
 	}[both.Errs] + runs.Clause(both.Detail())
 }
 
-// Doubles reports whether the run in dir trained a layer of a deep machine with one side of the layer doubled, or
+// doubles reports whether the run in dir trained a layer of a deep machine with one side of the layer doubled, or
 // stands on a run that did.
-func Doubles(dir string) bool {
+func doubles(dir string) bool {
 	e, err := runs.ExperimentIn(dir) // opening the run reports the error
 	layer, is := e.(Experiment)
 	if err != nil || !is {
 		return false
 	}
-	return layer.Machine.Doubled != DoubledNeither || layer.Below != nil && Doubles(layer.Below.Run)
+	return layer.Machine.Doubled != DoubledNeither || layer.Below != nil && doubles(layer.Below.Run)
 }

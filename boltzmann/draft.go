@@ -78,7 +78,7 @@ func (d *draft) described() (Experiment, error) {
 		return e, fmt.Errorf("--units %v: give the kind of the visible units and, optionally, of the hidden units", d.units)
 	case d.pretrain < 0:
 		return e, fmt.Errorf("--pretrain=%d: give at least 1", d.pretrain)
-	case d.on != "" && Doubles(d.on):
+	case d.on != "" && doubles(d.on):
 		return e, fmt.Errorf("--on %s: this layer of a deep machine was trained with one side doubled and cannot be part of a belief network: train the layers with --belief", d.on)
 	case d.on != "":
 		e.Below = &runs.Source{Run: d.on}

@@ -120,7 +120,7 @@ func listed(dir string) (l Listed, err error) {
 }
 
 // results are the columns of a list that are not settings. The objective depends on the family.
-var results = []Field[Listed]{
+var results = []field[Listed]{
 	{Column{Key: "run"}, func(l Listed) any { return l.Dir }},
 	{Column{Key: "state"}, func(l Listed) any { return l.State }},
 	{Column{Key: "epoch", Kind: Integer}, func(l Listed) any { return l.Epochs }},
@@ -155,7 +155,7 @@ var results = []Field[Listed]{
 
 // resultAt returns the index of a result, or -1 if no result has the name.
 func resultAt(name string) int {
-	return slices.IndexFunc(results, func(f Field[Listed]) bool { return f.Key == name })
+	return slices.IndexFunc(results, func(f field[Listed]) bool { return f.Key == name })
 }
 
 // setting returns the setting that name denotes in a run, by the rule of Named, or "" if the run lacks it. It also
@@ -358,13 +358,13 @@ func SortedBy(found []Listed, by string) ([]Listed, error) {
 func ListTable(found []Listed, settings ...string) *Table {
 	columns := slices.Clone(results)
 	for _, name := range settings {
-		if slices.ContainsFunc(columns, func(f Field[Listed]) bool { return f.Key == name }) {
+		if slices.ContainsFunc(columns, func(f field[Listed]) bool { return f.Key == name }) {
 			continue
 		}
 		columns = append(columns, settingColumn(Column{Key: name}, found, func(l Listed) string { return l.value(name) }))
 	}
 	if slices.ContainsFunc(found, func(l Listed) bool { return l.run.Warning() != "" }) {
-		columns = append(columns, Field[Listed]{Column{Key: remarkKey}, func(l Listed) any { return remarkOn(l.run.Warning()) }})
+		columns = append(columns, field[Listed]{Column{Key: remarkKey}, func(l Listed) any { return remarkOn(l.run.Warning()) }})
 	}
-	return TableOf("runs", "", columns, found...)
+	return tableOf("runs", "", columns, found...)
 }

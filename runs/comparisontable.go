@@ -16,7 +16,7 @@ import (
 type comparedLine struct {
 	name    string
 	text    func(Compared) string // nil if the text has no such row
-	columns []Field[Compared]     // empty if the table has no such columns
+	columns []field[Compared]     // empty if the table has no such columns
 }
 
 // String formats the comparison as a table with one column per experiment: its results and the
@@ -75,25 +75,25 @@ func (c Comparison) String() string {
 // Columns whose keys end in _se hold standard errors over the data; standard errors of evaluations exist
 // only for a single seed.
 func (c Comparison) Table() *Table {
-	var columns []Field[Compared]
+	var columns []field[Compared]
 	for _, l := range c.lines() {
 		columns = append(columns, l.columns...)
 	}
-	return TableOf("comparison", "", columns, c.Experiments...)
+	return tableOf("comparison", "", columns, c.Experiments...)
 }
 
 // lines returns all rows of the text and all columns of the table, in order.
 func (c Comparison) lines() []comparedLine {
 	lines := []comparedLine{
-		{"", func(e Compared) string { return e.Dir }, []Field[Compared]{{Column{Key: "directory"}, func(e Compared) any { return e.Dir }}}},
-		{"experiment", func(e Compared) string { return e.Method }, []Field[Compared]{{Column{Key: "method"}, func(e Compared) any { return e.Method }}}},
+		{"", func(e Compared) string { return e.Dir }, []field[Compared]{{Column{Key: "directory"}, func(e Compared) any { return e.Dir }}}},
+		{"experiment", func(e Compared) string { return e.Method }, []field[Compared]{{Column{Key: "method"}, func(e Compared) any { return e.Method }}}},
 	}
 	if len(c.families()) < 2 {
 		lines[1].text = nil
 	}
 	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before the settings, which would hide them
 	for _, name := range c.Settings {
-		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []Field[Compared]{
+		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []field[Compared]{
 			settingColumn(Column{Key: "settings." + name, Label: name}, c.Experiments, func(e Compared) string { return e.Settings[name] }),
 		}}
 		if name == "epochs" { // epochs have a separate row below
@@ -102,7 +102,7 @@ func (c Comparison) lines() []comparedLine {
 		lines = append(lines, l)
 	}
 	return slices.Concat(lines, []comparedLine{
-		{"seeds", Compared.seedsText, []Field[Compared]{
+		{"seeds", Compared.seedsText, []field[Compared]{
 			{Column{Key: "seeds", Kind: Integer}, func(e Compared) any { return len(e.Seeds) }},
 			{Column{Key: "finished", Kind: Boolean}, func(e Compared) any { return e.Finished }},
 		}},
@@ -141,7 +141,7 @@ func (c Comparison) objectiveLines() (lines []comparedLine) {
 			}
 			return &e.Baseline.Factorized
 		})
-		line.columns = append(line.columns, Field[Compared]{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
+		line.columns = append(line.columns, field[Compared]{Column{Key: "diverged", Label: "seeds diverged", Kind: Integer}, func(e Compared) any {
 			if e.Baseline == nil {
 				return nil
 			}
@@ -168,7 +168,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 	default:
 		name += ", " + c.Checkpoint
 	}
-	lines := []comparedLine{{name, func(e Compared) string { return e.evaluationText(evaluated) }, []Field[Compared]{
+	lines := []comparedLine{{name, func(e Compared) string { return e.evaluationText(evaluated) }, []field[Compared]{
 		{Column{Key: "evaluation.split", Label: "rows"}, func(Compared) any { return c.Split }},
 		{Column{Key: "evaluation.checkpoint", Label: "checkpoint"}, func(Compared) any { return c.Checkpoint }},
 		{Column{Key: "evaluation.samples", Label: "samples K", Kind: Integer}, func(Compared) any { return c.Samples }},
@@ -185,7 +185,7 @@ func (c Comparison) evaluationLines() []comparedLine {
 				return s
 			}
 			return Spread{math.NaN(), math.NaN()}
-		}), Field[Compared]{mean.standardError(), func(e Compared) any {
+		}), field[Compared]{mean.standardError(), func(e Compared) any {
 			if len(e.Evaluations) == 1 {
 				if of, estimated := e.Evaluations[0][key]; estimated {
 					return of.shown()
@@ -254,7 +254,7 @@ func estimateLine(name string, value Column, of func(Compared) *Estimate) compar
 			return estimate.text()
 		}
 		return "–"
-	}, []Field[Compared]{
+	}, []field[Compared]{
 		{value, func(e Compared) any { return cmp.Or(of(e), &missing).Value }},
 		{value.standardError(), func(e Compared) any { return cmp.Or(of(e), &missing).shown() }},
 	}}
@@ -263,11 +263,11 @@ func estimateLine(name string, value Column, of func(Compared) *Estimate) compar
 // deviationSuffix is the suffix of keys of standard deviations over seeds.
 const deviationSuffix = "_sd"
 
-func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
+func spreadColumns[T any](mean Column, of func(T) Spread) []field[T] {
 	mean.Kind = Number
 	sd := mean
 	sd.Key, sd.Label = mean.Key+deviationSuffix, "± sd"
-	return []Field[T]{
+	return []field[T]{
 		{mean, func(e T) any { return of(e).Mean }},
 		{sd, func(e T) any { return of(e).SD }},
 	}
@@ -275,7 +275,7 @@ func spreadColumns[T any](mean Column, of func(T) Spread) []Field[T] {
 
 // settingColumn returns c as the column of a setting, with the narrowest kind that fits all its values. value
 // returns the setting of x as text, or "" if x lacks it.
-func settingColumn[T any](c Column, of []T, value func(x T) string) Field[T] {
+func settingColumn[T any](c Column, of []T, value func(x T) string) field[T] {
 	var texts []string
 	for _, x := range of {
 		if text := value(x); text != "" {
@@ -289,7 +289,7 @@ func settingColumn[T any](c Column, of []T, value func(x T) string) Field[T] {
 			return err != nil
 		})
 	})]
-	return Field[T]{c, func(x T) any {
+	return field[T]{c, func(x T) any {
 		cell, err := c.Kind.read(value(x))
 		if err != nil {
 			return nil

@@ -143,18 +143,18 @@ func (r SweepReport) ByBest() SweepReport {
 // Table returns the report with one row per setting. It omits the column of a state if no run is in that
 // state.
 func (r SweepReport) Table() *Table {
-	var columns []Field[SettingReport]
+	var columns []field[SettingReport]
 	for i, key := range r.Keys {
-		columns = append(columns, Field[SettingReport]{Column{Key: key}, func(s SettingReport) any { return unquoted(s.Values[i]) }})
+		columns = append(columns, field[SettingReport]{Column{Key: key}, func(s SettingReport) any { return unquoted(s.Values[i]) }})
 	}
 	if len(r.Keys) == 0 {
-		columns = append(columns, Field[SettingReport]{Column{Key: "setting"}, func(s SettingReport) any { return s.Name }})
+		columns = append(columns, field[SettingReport]{Column{Key: "setting"}, func(s SettingReport) any { return s.Name }})
 	}
 	settings, all, total := len(columns), r.States(), 0
 	for _, state := range States {
 		total += all[state]
 		if all[state] > 0 {
-			columns = append(columns, Field[SettingReport]{Column{Key: string(state), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
+			columns = append(columns, field[SettingReport]{Column{Key: string(state), Kind: Integer}, func(s SettingReport) any { return s.States[state] }})
 		}
 	}
 	for _, f := range slices.Concat(
@@ -171,7 +171,7 @@ func (r SweepReport) Table() *Table {
 		}
 	}
 	if slices.ContainsFunc(r.Settings, func(s SettingReport) bool { return s.Diverged > 0 }) {
-		columns = append(columns, Field[SettingReport]{Column{Key: "diverged", Kind: Integer}, func(s SettingReport) any { return s.Diverged }})
+		columns = append(columns, field[SettingReport]{Column{Key: "diverged", Kind: Integer}, func(s SettingReport) any { return s.Diverged }})
 	}
 	for i := settings; i < len(columns); i++ {
 		key := &columns[i].Key
@@ -180,5 +180,5 @@ func (r SweepReport) Table() *Table {
 		}
 	}
 	title := fmt.Sprintf("Sweep of %s, %d of %s finished", names.Count(len(r.Settings), "setting"), all[Finished], names.Count(total, "run"))
-	return TableOf("sweep", title, columns, r.Settings...)
+	return tableOf("sweep", title, columns, r.Settings...)
 }

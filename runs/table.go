@@ -108,16 +108,16 @@ func (t *Table) Add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// Field is a column of a table whose rows are values of type T. Cell returns the column's cell for a
+// field is a column of a table whose rows are values of type T. Cell returns the column's cell for a
 // value.
-type Field[T any] struct {
+type field[T any] struct {
 	Column
 	Cell func(T) any
 }
 
-// TableOf returns a table with one row per value and one column per field. It panics under the same
+// tableOf returns a table with one row per value and one column per field. It panics under the same
 // conditions as NewTable and Add.
-func TableOf[T any](name, title string, fields []Field[T], values ...T) *Table {
+func tableOf[T any](name, title string, fields []field[T], values ...T) *Table {
 	columns := make([]Column, len(fields))
 	for i, f := range fields {
 		columns[i] = f.Column

@@ -375,16 +375,16 @@ func (t *Tuning) claim(dir string) error {
 
 // Table returns the report with one row per candidate.
 func (r TuneReport) Table() *Table {
-	var columns []Field[Candidate]
+	var columns []field[Candidate]
 	for i, key := range r.Keys {
-		columns = append(columns, Field[Candidate]{Column{Key: key}, func(c Candidate) any { return unquoted(c.Values[i]) }})
+		columns = append(columns, field[Candidate]{Column{Key: key}, func(c Candidate) any { return unquoted(c.Values[i]) }})
 	}
 	columns = append(columns,
-		Field[Candidate]{Column{Key: "tune.rung", Label: "rung", Kind: Integer}, func(c Candidate) any { return c.Rung }},
-		Field[Candidate]{Column{Key: "tune.epochs", Label: "epochs done", Kind: Integer}, func(c Candidate) any { return c.Epochs }})
+		field[Candidate]{Column{Key: "tune.rung", Label: "rung", Kind: Integer}, func(c Candidate) any { return c.Rung }},
+		field[Candidate]{Column{Key: "tune.epochs", Label: "epochs done", Kind: Integer}, func(c Candidate) any { return c.Epochs }})
 	columns = append(columns, spreadColumns(r.Objective.column("tune.best", "validation"), func(c Candidate) Spread { return c.Value })...)
-	columns = append(columns, Field[Candidate]{Column{Key: "tune.state", Label: "state"}, r.state},
-		Field[Candidate]{Column{Key: "tune.remark", Label: "remark"}, func(c Candidate) any {
+	columns = append(columns, field[Candidate]{Column{Key: "tune.state", Label: "state"}, r.state},
+		field[Candidate]{Column{Key: "tune.remark", Label: "remark"}, func(c Candidate) any {
 			var warning string
 			for _, h := range c.Histories {
 				warning = cmp.Or(warning, h.LastWarning())
@@ -395,7 +395,7 @@ func (r TuneReport) Table() *Table {
 	for _, rung := range r.Rungs {
 		rungs = append(rungs, fmt.Sprintf("%d to epoch %d", rung.Candidates, rung.Epochs))
 	}
-	return TableOf("tune", "Candidates in each rung: "+strings.Join(rungs, ", "), columns, r.Candidates...).WithoutMissing()
+	return tableOf("tune", "Candidates in each rung: "+strings.Join(rungs, ", "), columns, r.Candidates...).WithoutMissing()
 }
 
 func (r TuneReport) state(c Candidate) any {
