@@ -31,15 +31,15 @@ type Kind[E Experiment, M any] struct {
 // Registered registers the family of the kind, and returns the kind. It panics if the name is
 // taken.
 func (k Kind[E, M]) Registered() Kind[E, M] {
-	register(k.Name, k.entry())
-	return k
-}
-
-func (k Kind[E, M]) entry() entry {
 	if k.Draft == nil {
 		k.Draft = k.fromFile
 	}
-	return entry{
+	families.Lock()
+	defer families.Unlock()
+	if _, taken := families.all[k.Name]; taken {
+		panic("runs: the family " + k.Name + " is registered twice")
+	}
+	families.all[k.Name] = entry{
 		noun:  k.Noun,
 		draft: k.Draft,
 		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
@@ -51,6 +51,7 @@ func (k Kind[E, M]) entry() entry {
 			return k.Model(of, s)
 		},
 	}
+	return k
 }
 
 // fromFile returns a draft of the experiment of a file.

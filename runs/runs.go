@@ -192,15 +192,6 @@ var families = struct {
 	all map[string]entry
 }{all: map[string]entry{}}
 
-func register(family string, e entry) {
-	families.Lock()
-	defer families.Unlock()
-	if _, taken := families.all[family]; taken {
-		panic("runs: the family " + family + " is registered twice")
-	}
-	families.all[family] = e
-}
-
 // registered returns the entry of a family, or an error that lists the known families.
 func registered(family string) (entry, error) {
 	families.RLock()
