@@ -217,14 +217,11 @@ func (r *racer) divergence() (divergence, error) {
 	if err != nil {
 		return divergence{}, err
 	}
-	file, err := runs.MarshalModel(r.experiment, snapshot)
+	model, err := runs.ModelOf(r.experiment, snapshot)
 	if err != nil {
 		return divergence{}, err
 	}
-	m, err := hm.LoadModel(bytes.NewReader(file))
-	if err != nil {
-		return divergence{}, err
-	}
+	m := model.(*hm.Model)
 	rows := r.set.Train()
 	kl, err := m.ExactKL(context.Background(), rows)
 	if err != nil {
