@@ -63,6 +63,21 @@ func TestEpochsEndAtTheirSeconds(t *testing.T) {
 	}
 }
 
+// Norms over the layers of all networks are the same each time, to the last bit.
+func TestNormsAreAddedInOneOrder(t *testing.T) {
+	e := runs.Epoch{Norms: runs.Norms{"large": {{Weights: 1}}}}
+	for i := range 20 { // their squares vanish beside 1, but not all together
+		e.Norms[fmt.Sprint(i)] = []runs.LayerNorms{{Weights: 1e-8}}
+	}
+	h := norms{Epochs: []runs.Epoch{e}}
+	want := h.at(1, ofWeights)
+	for range 100 {
+		if got := h.at(1, ofWeights); got != want {
+			t.Fatalf("%v, and again %v", want, got)
+		}
+	}
+}
+
 // The rows of two machines share the error of each log Z, which their differences keep.
 func TestErrorsOfLogZAreKept(t *testing.T) {
 	a := annealed{Each: []float64{1, 2, 3}, annealedLogZ: annealedLogZ{SE: 0.3}}

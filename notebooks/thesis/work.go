@@ -3,6 +3,7 @@ package thesis
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -147,8 +148,8 @@ func (h norms) at(part float64, of func(runs.LayerNorms) float64) float64 {
 	last := partOf(part, len(h.Epochs))
 	return runs.SpreadOf(h.Epochs[max(0, last-partOf(0.1, len(h.Epochs))):last], func(e runs.Epoch) float64 {
 		sum := 0.0
-		for _, layers := range e.Norms {
-			for _, l := range layers {
+		for _, network := range slices.Sorted(maps.Keys(e.Norms)) { // in one order, so that the last digit stays
+			for _, l := range e.Norms[network] {
 				sum += of(l) * of(l)
 			}
 		}
