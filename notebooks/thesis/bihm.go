@@ -17,19 +17,18 @@ import (
 )
 
 // bihmRows lists the results of BiHM thesis 2016 that compare its machine with RWS.
-var bihmEntries = map[string]entry{
-	"bihm/table3.3": row{
-		cells: bihmAndRWS,
-		numbers: []number{
-			measured("BiHM", "log p", "BiHM", logP), measured("BiHM, lower bound", "bound", "BiHM", bound),
-			measured("RWS", "log p", "RWS", logP), measured("RWS, lower bound", "bound", "RWS", bound),
-		},
-		claims: []claim{judged("BiHM is ahead of RWS, and its bound far tighter.", falling("BiHM", "RWS"), func(c *comparison, j *judgement) {
+var bihmEntries = map[string]reproduce.Entry{
+	"bihm/table3.3": row{cells: bihmAndRWS}.with(
+		measured("BiHM", "log p", "BiHM", logP),
+		measured("BiHM, lower bound", "bound", "BiHM", bound),
+		measured("RWS", "log p", "RWS", logP),
+		measured("RWS, lower bound", "bound", "RWS", bound),
+		judged("BiHM is ahead of RWS, and its bound far tighter.", falling("BiHM", "RWS"), func(c *comparison, j *judgement) {
 			bihm, rws := c.tested("BiHM")[0], c.tested("RWS")[0]
 			j.add(exact((bihm.LogP-bihm.Bound)/(rws.LogP-rws.Bound), "", "log p − bound, BiHM over RWS").Under(0.5))
-		})},
-	},
-	"bihm/fig3.3": row{cells: bihmAndRWS, special: func(c *comparison) {
+		}),
+	),
+	"bihm/fig3.3": row{cells: bihmAndRWS}.with(func(c *comparison) {
 		samples := map[reproduce.Scale][]int{
 			reproduce.Smoke: {1, 10, 20}, reproduce.Laptop: {1, 10, 100, 1000, 10_000}, reproduce.Full: {1, 10, 100, 1000, 10_000, 100_000},
 		}[c.Scale]
@@ -59,8 +58,8 @@ var bihmEntries = map[string]entry{
 			above(fmt.Sprintf("rise from K %d to %s, RWS − BiHM", few, thousands(many)), paired(rises(rws), rises(bihm)))
 		c.Draw("by-samples", fmt.Sprintf("Estimates of log p, and of the BiHM also log p* and log p̃*, of %s test rows by the number of samples", thousands(rows)),
 			plotting.LikelihoodBySamples(converge(bihm).WithLogZ2(c.logZ2(bihm, c.few(10_000_000, 1_000_000, 1000), 1, 1)), converge(rws)))
-	}},
-	"bihm/text3.7.2": row{cells: bihmAndRWS, special: func(c *comparison) {
+	}),
+	"bihm/text3.7.2": row{cells: bihmAndRWS}.with(func(c *comparison) {
 		of := func(label string) []evaluation {
 			return []evaluation{c.estimate(c.of(label)[0], "test", c.few(200, 100, 20), c.few(100_000, 10_000, 20))}
 		}
@@ -70,7 +69,7 @@ var bihmEntries = map[string]entry{
 		c.found("BiHM, ESS of q for p", "ESS, %", bihm, scaled(100, essOfP))
 		c.claim("ESS of the BiHM is far above that of RWS.").
 			add(exact(bihm[0].ESSStar/rws[0].ESS, "", "ESS of the BiHM over ESS of RWS").Over(10))
-	}},
+	}),
 	"bihm/fig3.1": by(func(w *work) {
 		bihm, set := w.bihm()
 		mask := must(dataset.ParseMask("left", set.Shape(), 1))
@@ -324,7 +323,7 @@ func (w *work) found(number, what string, of []evaluation, by measure) {
 	w.Found(number, what, value(of, by))
 }
 
-func measured(name, what, label string, by measure) number {
+func measured(name, what, label string, by measure) step {
 	return func(c *comparison) { c.found(name, what, c.tested(label), by) }
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/sequences"
 )
 
-var musicEntries = map[string]entry{
+var musicEntries = map[string]reproduce.Entry{
 	"chorales": by(func(w *work) {
 		all := w.sungBy(chorales)
 		claim := func(says string, a, b training) {
@@ -188,7 +188,7 @@ func (w *work) sungBy(trainings []training) map[string]sung {
 	return all
 }
 
-func makeMusic(set string) maker {
+func makeMusic(set string) reproduce.Entry {
 	return by(func(w *work) {
 		all := w.sungBy(on(set))
 		lateral := all[choralesLateral.label]

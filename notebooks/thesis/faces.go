@@ -7,42 +7,41 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-var facesEntries = map[string]entry{
-	"varady/fig5.8": row{
-		cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true,
-		claims:  []claim{judged("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS"))},
-		figures: ofCells(standIn),
-	},
-	"varady/fig5.12": row{
-		cells: []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}, timed: true, onTest: true,
-		claims: []claim{judged("NRWS is ahead of both.",
+var facesEntries = map[string]reproduce.Entry{
+	"varady/fig5.8": row{cells: []cell{{"NRWS", facesNRWS, 0}, {"RWS", facesRWS, 0}}, timed: true, onTest: true}.with(
+		judged("NRWS is ahead by epochs and by time, and generalises much better.", askGeneralising, soFar("NRWS", "RWS")),
+		curves(standIn),
+	),
+	"varady/fig5.12": row{cells: []cell{{"NRWS", facesNRWS, 0}, {"NBiHM", facesNBiHM, 0}, {"BiHM", facesBiHM, 0}}, timed: true,
+		onTest: true}.with(
+		judged("NRWS is ahead of both.",
 			bestAbove(pair{"best of test rows, NRWS over NBiHM", "NRWS", "NBiHM"}, pair{"best of test rows, NRWS over BiHM", "NRWS", "BiHM"}),
-			byFewSamples, soFar("NRWS", "NBiHM", "BiHM"))},
-		figures: ofCells(standIn + ", bidirectional machines"),
-	},
-	"varady/fig5.19": row{
-		cells: fig519, onTest: true,
-		claims: []claim{shown("Three steps and the factor 3 overlap almost entirely.", func(c *comparison, j *judgement) {
+			byFewSamples, soFar("NRWS", "NBiHM", "BiHM")),
+		curves(standIn+", bidirectional machines"),
+	),
+	"varady/fig5.19": row{cells: fig519, onTest: true}.with(
+		shown("Three steps and the factor 3 overlap almost entirely.", func(c *comparison, j *judgement) {
 			all := c.all()
 			plain, scaled, thrice := all[0].mean(end), all[1].mean(end), all[2].mean(end)
 			j.add(exact(math.Abs(thrice-scaled)-(thrice-plain)/4, "nats", "test rows at the end: distance of three steps from the factor 3 less a quarter of their gain over one plain step").Under(0))
 		}, soFar()),
-			shown("Three steps of factor 3 are best.", endsAbove(each(fig519[:3], func(c cell) pair { return over("sleep steps: 3, factor 3", c.number) })...), soFar())},
-		figures: ofCells(standIn + ", more and longer sleep"),
-	},
-	"varady/fig6.8": row{
-		cells: fig68(), onTest: true,
-		claims: []claim{judged("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
+		shown("Three steps of factor 3 are best.",
+			endsAbove(each(fig519[:3], func(c cell) pair { return over("sleep steps: 3, factor 3", c.number) })...), soFar()),
+		curves(standIn+", more and longer sleep"),
+	),
+	"varady/fig6.8": row{cells: fig68(), onTest: true}.with(
+		judged("L2 up to β 0.05 helps RWS; L1 harms NRWS at every β.",
 			bestAbove(
 				pair{"best of test rows, RWS with L2 0.0005 over none", "RWS, L2 0.0005", "RWS"}, pair{"best of test rows, RWS with L2 0.05 over none", "RWS, L2 0.05", "RWS"},
 				pair{"NRWS without over L1 0.0005", "NRWS", "NRWS, L1 0.0005"}, pair{"NRWS without over L1 0.01", "NRWS", "NRWS, L1 0.01"}),
-			soFar("RWS", "NRWS"))},
-		figures: ofMethods(standIn+", penalties", "", ", L1 0.0005", ", L1 0.01", ", L2 0.0005", ", L2 0.05"),
-	},
-	"varady/fig7.3": row{cells: fig73(), onTest: true, special: func(c *comparison) {
+			soFar("RWS", "NRWS")),
+		curvesByMethod(standIn+", penalties", "", ", L1 0.0005", ", L1 0.01", ", L2 0.0005", ", L2 0.05"),
+	),
+	"varady/fig7.3": row{cells: fig73(), onTest: true}.with(func(c *comparison) {
 		var variation []float64
 		for _, name := range c.labels {
 			of := c.of(name)
@@ -53,22 +52,21 @@ var facesEntries = map[string]entry{
 		j := c.look("Gaussian units reach comparable faces in far fewer epochs; they are smooth, binary ones noisy.")
 		j.add(exact(variation[1]-variation[0], "", "mean difference of neighbouring pixels of dreams, Gaussian units less Bernoulli units").Under(0))
 		soFar()(c, j)
-	}},
-	"varady/fig7.8": row{
-		cells: fig78, onTest: true,
-		claims: []claim{shown("Dense and conv-only alike; both with a deconvolution significantly worse.",
+	}),
+	"varady/fig7.8": row{cells: fig78, onTest: true}.with(
+		shown("Dense and conv-only alike; both with a deconvolution significantly worse.",
 			func(c *comparison, j *judgement) {
 				all := c.all()
 				both, dense, q, p := all[0].mean(end), all[1].mean(end), all[2].mean(end), all[3].mean(end)
 				j.add(exact(math.Abs(dense-q)/math.Abs(dense-both), "", "test rows at the end: distance of dense from q only, over its distance from conv/deconv").Under(0.1),
 					exact(min(dense, q)-both, "nats", "the lower of both over conv/deconv").Over(0),
 					exact(min(dense, q)-p, "nats", "the lower of both over p only").Over(0))
-			}, soFar())},
-		figures: ofCells(standIn + ", bottom layers"),
-	},
-	"varady/fig7.9": row{
-		cells: []cell{{"RWS", fig78[0].plan, 0}, {"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}, onTest: true,
-		claims: []claim{shown("Same minimum; NRWS slightly faster.", func(c *comparison, j *judgement) {
+			}, soFar()),
+		curves(standIn+", bottom layers"),
+	),
+	"varady/fig7.9": row{cells: []cell{{"RWS", fig78[0].plan, 0},
+		{"NRWS", bottom("conv-nrws", hm.NRWS().Damping(0.2), convolved(hm.BothNetworks)), 0}}, onTest: true}.with(
+		shown("Same minimum; NRWS slightly faster.", func(c *comparison, j *judgement) {
 			var reached [2]int
 			var highest, covered [2]float64
 			for i, of := range c.all("RWS", "NRWS") {
@@ -80,12 +78,11 @@ var facesEntries = map[string]entry{
 			}
 			j.add(exact((highest[1]-highest[0])/covered[0], "", "best of test rows, NRWS − RWS, over the %.1f nats that training covers", covered[0]).Within(0.01),
 				exact(float64(reached[1]-reached[0]), "epochs", "nine tenths of that, NRWS less RWS").Under(0))
-		}, soFar())},
-		figures: ofCells(standIn + ", convolutions"),
-	},
-	"bihm/fig3.10": row{
-		cells: []cell{{"BiHM", largeFaces, 0}}, onTest: true,
-		claims: []claim{shown("First epochs learn the mean face, then log p* rises for hundreds of epochs.",
+		}, soFar()),
+		curves(standIn+", convolutions"),
+	),
+	"bihm/fig3.10": row{cells: []cell{{"BiHM", largeFaces, 0}}, onTest: true}.with(
+		shown("First epochs learn the mean face, then log p* rises for hundreds of epochs.",
 			func(c *comparison, j *judgement) {
 				epochs := c.epochsOf(largeFaces.name)
 				half := partOf(largeFaces.part, epochs)
@@ -94,28 +91,29 @@ var facesEntries = map[string]entry{
 				}
 				j.above(fmt.Sprintf("log p* of test rows after %d epochs less that after %d", epochs, half),
 					starDifference(star(epochs), star(half)))
-			}, soFar())},
-		special: func(c *comparison) {
+			}, soFar()),
+		func(c *comparison) {
 			of := c.of("BiHM")[0]
 			later := of.history
 			later.Epochs = later.Epochs[len(later.Epochs)/4:]
 			c.Draw("log-p-star", fmt.Sprintf("log p and log p* of test rows from epoch %d on; %s", later.Epochs[0].Epoch, standIn), plotting.MeasuredAlong("test", []string{"log_p", "log_p_star"}, later).Title("BiHM, test rows"))
 			c.drawDreams("samples", "Means of 100 dreams, "+trainedFor(of), of)
 		},
-	},
-	"varady/figC.6": row{
-		cells: figC6(), onTest: true,
-		claims: []claim{shown("No lasting gain; longer than 100 epochs only delays.", func(c *comparison, j *judgement) {
+	),
+	"varady/figC.6": row{cells: figC6(), onTest: true}.with(
+		shown("No lasting gain; longer than 100 epochs only delays.", func(c *comparison, j *judgement) {
 			for _, m := range warmed {
 				ends := each(c.all(m.name+", warm-up 0", m.name+", warm-up 50", m.name+", warm-up 100"), func(of curve) float64 { return of.mean(end) })
 				apart := slices.Max(ends) - slices.Min(ends)
 				j.add(exact(apart, "nats", "%s: range of the ends of warm-ups of 0 to 100", m.name).Under(0.5))
 			}
-		}, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0"))},
-		figures: each([]string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"}, func(name string) figure {
-			return figure{standIn + ", warm-ups: " + name, []string{name + ", warm-up 0", name + ", warm-up 50", name + ", warm-up 100", name + ", warm-up 200"}}
-		}),
-	},
+		}, soFar("RWS, β 0.5, warm-up 0", "NRWS, β 0.5, warm-up 0")),
+		func(c *comparison) {
+			for _, name := range []string{"RWS, β 0.5", "RWS, β 5", "NRWS, β 0.5", "NRWS, β 5"} {
+				curves(standIn+", warm-ups: "+name, name+", warm-up 0", name+", warm-up 50", name+", warm-up 100", name+", warm-up 200")(c)
+			}
+		},
+	),
 	"bihm/fig3.9": by(func(w *work) {
 		of := w.trained(largeFaces.name, "BiHM")[0]
 		chain := hm.Chain{Sweeps: w.few(10, 10, 2), Candidates: w.few(100, 100, 10)}

@@ -15,41 +15,37 @@ import (
 
 var fashionDrawn = dataset.Spec{Name: "fashion", Binarization: dataset.Stochastic}
 
-var fashionEntries = map[string]entry{
-	"varady/table5.2": row{
-		cells: table52, table: true,
-		numbers: []number{
-			logPOver("FashionMNIST, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
-			secondsOver("FashionMNIST, seconds of an epoch, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
-		},
-		claims: []claim{judged("NRWS is ahead on FashionMNIST.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"), said("TFD is not public, and says nothing here"))},
-	},
-	"varady/text5.3.7-dnrws": row{
-		cells: []cell{{"FashionMNIST, DNRWS", fashionDNRWS, 0}, {"FashionMNIST, RWS", fashionRWS, 0}}, table: true,
-		claims: []claim{judged("DNRWS behaves like RWS, or marginally worse.", notAbove("FashionMNIST, DNRWS", "FashionMNIST, RWS"),
+var fashionEntries = map[string]reproduce.Entry{
+	"varady/table5.2": row{cells: table52, table: true}.with(
+		logPOver("FashionMNIST, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
+		secondsOver("FashionMNIST, seconds of an epoch, NRWS over RWS", "FashionMNIST, NRWS", "FashionMNIST, RWS"),
+		judged("NRWS is ahead on FashionMNIST.", falling("FashionMNIST, NRWS", "FashionMNIST, RWS"),
+			said("TFD is not public, and says nothing here")),
+	),
+	"varady/text5.3.7-dnrws": row{cells: []cell{{"FashionMNIST, DNRWS", fashionDNRWS, 0}, {"FashionMNIST, RWS", fashionRWS, 0}},
+		table: true}.with(
+		judged("DNRWS behaves like RWS, or marginally worse.", notAbove("FashionMNIST, DNRWS", "FashionMNIST, RWS"),
 			func(c *comparison, j *judgement) {
 				j.add(c.over("FashionMNIST, RWS", "FashionMNIST, DNRWS").of("behind by").Under(2).Errors(0))
-			})},
-	},
-	"varady/fig5.9": row{cells: drawn(cell{"NRWS", fashionNRWS, 0.5}), special: func(c *comparison) {
+			}),
+	),
+	"varady/fig5.9": row{cells: drawn(cell{"NRWS", fashionNRWS, 0.5})}.with(func(c *comparison) {
 		of := c.of("NRWS")[0]
 		j := c.look("(shown) Samples are recognisable clothes and faces.")
 		c.likeTheRows(j, "", of)
 		many := must(of.model.Means(c.ctx, c.few(10_000, 10_000, 100)))
 		many.Values = many.Values[:c.few(100, 100, 10)]
 		c.Draw("dreams", fmt.Sprintf("Means of 100 dreams of NRWS after %d epochs of FashionMNIST", len(of.history.Epochs)), plotting.Samples(many))
-	}},
-	"varady/table5.4": row{
-		cells: table54, table: true,
-		claims: []claim{judged("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
+	}),
+	"varady/table5.4": row{cells: table54, table: true}.with(
+		judged("NBiHM is well ahead of BiHM; NBiHM and NRWS end within the spread of seeds.",
 			func(c *comparison, j *judgement) {
 				j.add(c.over("FashionMNIST, NBiHM", "FashionMNIST, BiHM").of("NBiHM − BiHM").Over(1).Errors(0))
 			},
-			within(0.5, "FashionMNIST, NBiHM", "FashionMNIST, NRWS"))},
-	},
-	"varady/fig5.11": row{
-		cells: table54, begin: "FashionMNIST, ", timed: true, onTest: true,
-		claims: []claim{judged("NBiHM is best overall, and BiHM leads NRWS for half of the time.", func(c *comparison, j *judgement) {
+			within(0.5, "FashionMNIST, NBiHM", "FashionMNIST, NRWS")),
+	),
+	"varady/fig5.11": row{cells: table54, begin: "FashionMNIST, ", timed: true, onTest: true, drawn: "varady/table5.4"}.with(
+		judged("NBiHM is best overall, and BiHM leads NRWS for half of the time.", func(c *comparison, j *judgement) {
 			bihm, nbihm, nrws := c.of("BiHM"), c.of("NBiHM"), c.of("NRWS")
 			highest, overBiHM := ofGains(c.byEpochs(nbihm, nrws, nrws.tenths())), ofGains(c.byEpochs(nbihm, bihm, nrws.tenths()))
 			for i, q := range overBiHM {
@@ -59,12 +55,11 @@ var fashionEntries = map[string]entry{
 			}
 			j.add(atLeast(6, "NBiHM highest at tenths of the epochs:", highest),
 				atLeast(3, "BiHM above NRWS at the first tenths of the seconds of NRWS:", ofGains(c.bySeconds(bihm, nrws, nrws, 1, 5))))
-		}, byFewSamples)},
-		figures: ofCells("FashionMNIST, C, bidirectional machines"), drawn: "varady/table5.4",
-	},
-	"varady/table6.2": row{
-		cells: table62, table: true,
-		claims: []claim{judged("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.",
+		}, byFewSamples),
+		curves("FashionMNIST, C, bidirectional machines"),
+	),
+	"varady/table6.2": row{cells: table62, table: true}.with(
+		judged("Adam is best for RWS, momentum or Nesterov for NRWS; NRWS is ahead with the same optimiser, Adam on FashionMNIST excepted.",
 			func(c *comparison, j *judgement) {
 				const rws, nrws = "FashionMNIST, RWS, 5,000 epochs", "FashionMNIST, NRWS, 2,000 epochs"
 				for _, optimizer := range []string{"", ", momentum", ", Nesterov"} {
@@ -78,34 +73,28 @@ var fashionEntries = map[string]entry{
 				falling(velocity, nrws+", Adam")(c, j)
 				falling(velocity, nrws)(c, j)
 				falling(rws+", Adam", nrws+", Adam")(c, j)
-			})},
-	},
-	"varady/fig6.5": row{
-		cells: fig65, begin: "FashionMNIST, ",
-		claims: []claim{judged("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
+			}),
+	),
+	"varady/fig6.5": row{cells: fig65, begin: "FashionMNIST, ", drawn: "varady/table6.2"}.with(
+		judged("Momentum and Nesterov nearly overlap; with NRWS on FashionMNIST they are ahead of Adam from the start.",
 			func(c *comparison, j *judgement) {
 				for _, m := range methods {
 					j.add(exact(c.of(m+", momentum").mean(end)-c.of(m+", Nesterov").mean(end), "nats", "%s, momentum − Nesterov", m).Within(0.3))
 				}
 			},
-			aheadByEpochs(overOther("NRWS", "momentum", "Adam"), overOther("NRWS", "Nesterov", "Adam")))},
-		figures: ofMethods("FashionMNIST, C", "", ", momentum", ", Nesterov", ", Adam"), drawn: "varady/table6.2",
-	},
-	"varady/fig6.6": row{
-		cells: fig65, begin: "FashionMNIST, ",
-		special: func(c *comparison) {
-			c.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", c.bestOptimised("NRWS"), c.bestOptimised("RWS"))
-		},
-	},
-	"varady/table6.3": row{
-		cells: table63, table: true,
-		claims: []claim{judged("L1 and L2 do not help NRWS.",
+			aheadByEpochs(overOther("NRWS", "momentum", "Adam"), overOther("NRWS", "Nesterov", "Adam"))),
+		curvesByMethod("FashionMNIST, C", "", ", momentum", ", Nesterov", ", Adam"),
+	),
+	"varady/fig6.6": row{cells: fig65, begin: "FashionMNIST, "}.with(func(c *comparison) {
+		c.aheadBothWays("NRWS is ahead both ways.", "FashionMNIST, C, the best optimisers", c.bestOptimised("NRWS"), c.bestOptimised("RWS"))
+	}),
+	"varady/table6.3": row{cells: table63, table: true}.with(
+		judged("L1 and L2 do not help NRWS.",
 			notAbove("FashionMNIST, NRWS, 2,000 epochs, L1 0.00001", "FashionMNIST, NRWS, 2,000 epochs"),
-			notAbove("FashionMNIST, NRWS, 2,000 epochs, L2 0.00001", "FashionMNIST, NRWS, 2,000 epochs"))},
-	},
-	"varady/fig6.9": row{
-		cells: fig69, begin: "FashionMNIST, ",
-		claims: []claim{judged("Neither helps either method at any β; the larger β, the worse.", func(c *comparison, j *judgement) {
+			notAbove("FashionMNIST, NRWS, 2,000 epochs, L2 0.00001", "FashionMNIST, NRWS, 2,000 epochs")),
+	),
+	"varady/fig6.9": row{cells: fig69, begin: "FashionMNIST, ", drawn: "varady/table6.3"}.with(
+		judged("Neither helps either method at any β; the larger β, the worse.", func(c *comparison, j *judgement) {
 			for _, m := range methods {
 				for _, norm := range []string{", L1 ", ", L2 "} {
 					little, much := m+norm+"0.00001", m+norm+"0.001"
@@ -117,50 +106,45 @@ var fashionEntries = map[string]entry{
 					}
 				}
 			}
-		})},
-		figures: ofMethods("FashionMNIST, C, penalties", "", ", L1 0.00001", ", L1 0.001", ", L2 0.00001", ", L2 0.001"), drawn: "varady/table6.3",
-	},
-	"varady/fig6.11": row{
-		cells: fig69, begin: "FashionMNIST, ",
-		claims: []claim{judged("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.",
+		}),
+		curvesByMethod("FashionMNIST, C, penalties", "", ", L1 0.00001", ", L1 0.001", ", L2 0.00001", ", L2 0.001"),
+	),
+	"varady/fig6.11": row{cells: fig69, begin: "FashionMNIST, "}.with(
+		judged("Weights of unregularised NRWS grow much larger; gradient norms of regularised runs become nearly constant.",
 			func(c *comparison, j *judgement) {
 				for _, m := range methods {
 					free, held := c.normsOf(m), c.normsOf(m+", L2 0.001")
 					j.add(exact(held.at(1, ofWeights)/free.at(1, ofWeights), "", "%s: norm of the weights with L2 0.001, over that without", m).Under(0.5),
 						exact(held.at(1, ofGradients)/held.at(0.5, ofGradients)-1, "", "relative change of the norm of the gradients over the second half").Within(0.1))
 				}
-			})},
-		special: drawNorms("with L2 and without", "", ", L2 0.00001", ", L2 0.001"),
-	},
-	"varady/table6.4": row{
-		cells: table64, table: true,
-		numbers: []number{
-			logPOver("FashionMNIST, gain of entropy, RWS, 2,000 epochs", "FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
-			logPOver("FashionMNIST, gain of entropy, NRWS, 2,000 epochs", "FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"),
-		},
-		claims: []claim{judged("The entropy regulariser gains about half a nat.",
+			}),
+		drawNorms("with L2 and without", "", ", L2 0.00001", ", L2 0.001"),
+	),
+	"varady/table6.4": row{cells: table64, table: true}.with(
+		logPOver("FashionMNIST, gain of entropy, RWS, 2,000 epochs", "FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
+		logPOver("FashionMNIST, gain of entropy, NRWS, 2,000 epochs", "FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"),
+		judged("The entropy regulariser gains about half a nat.",
 			falling("FashionMNIST, RWS, 2,000 epochs, entropy", "FashionMNIST, RWS, 2,000 epochs"),
-			falling("FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs"))},
-	},
-	"varady/fig6.12": row{
-		cells: fig612, begin: "FashionMNIST, ", names: strongest,
-		claims: []claim{judged("It helps both methods in speed and minimum; β 2.0 is best.",
+			falling("FashionMNIST, NRWS, 2,000 epochs, entropy", "FashionMNIST, NRWS, 2,000 epochs")),
+	),
+	"varady/fig6.12": row{cells: fig612, begin: "FashionMNIST, ", names: strongest, drawn: "varady/table6.4"}.with(
+		judged("It helps both methods in speed and minimum; β 2.0 is best.",
 			falling("RWS, entropy", "RWS"), falling("RWS, entropy", "RWS, entropy 0.8"), falling("RWS, entropy", "RWS, entropy 5"),
-			falling("NRWS, entropy", "NRWS"), falling("NRWS, entropy", "NRWS, entropy 0.8"), falling("NRWS, entropy", "NRWS, entropy 5"))},
-		figures: ofMethods("FashionMNIST, C, entropy regulariser", "", ", entropy 0.8", ", entropy", ", entropy 5"), drawn: "varady/table6.4",
-	},
-	"varady/fig6.13": row{
-		cells: fig612, begin: "FashionMNIST, ", names: strongest,
-		claims: []claim{judged("Weights grow larger with it, the opposite of L2; gradient norms level out higher.",
+			falling("NRWS, entropy", "NRWS"), falling("NRWS, entropy", "NRWS, entropy 0.8"), falling("NRWS, entropy", "NRWS, entropy 5")),
+		curvesByMethod("FashionMNIST, C, entropy regulariser", "", ", entropy 0.8", ", entropy", ", entropy 5"),
+	),
+	"varady/fig6.13": row{cells: fig612, begin: "FashionMNIST, ", names: strongest}.with(
+		judged("Weights grow larger with it, the opposite of L2; gradient norms level out higher.",
 			func(c *comparison, j *judgement) {
 				for _, m := range methods {
 					free, raised := c.normsOf(m), c.normsOf(m+", entropy")
 					j.add(exact(raised.at(1, ofWeights)/free.at(1, ofWeights), "", "%s: factor of the norm of the weights", m).Over(1.05),
-						exact(raised.at(1, ofGradients)/free.at(1, ofGradients), "", "%s: factor of the norm of the gradients", m).Over(1.05))
+						exact(raised.at(1, ofGradients)/free.at(1, ofGradients), "", "%s: factor of the norm of the gradients",
+							m).Over(1.05))
 				}
-			})},
-		special: drawNorms("with the entropy regulariser and without", "", ", entropy"),
-	},
+			}),
+		drawNorms("with the entropy regulariser and without", "", ", entropy"),
+	),
 	"varady/fig5.7": by(func(w *work) {
 		nrws := w.trained(fashionNRWS.name, "NRWS")
 		var passed passedOver

@@ -14,8 +14,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var settingEntries = map[string]entry{
-	"first-try": maker{firstTryTrainings, func(w *work) {
+var settingEntries = map[string]reproduce.Entry{
+	"first-try": made(firstTryTrainings, func(w *work) {
 		above := w.claim("Suggested settings learn on each of ten sets.")
 		near := w.claim("Suggested settings gain at least nine tenths of what tuned settings gain, on eight of ten sets.")
 		var reached []reproduce.Quantity
@@ -34,7 +34,7 @@ var settingEntries = map[string]entry{
 			near.say("%s %.1f %% of %v", f.name, 100*part, gains[1])
 		}
 		near.add(atLeast(8, "at least 90 % on", reached))
-	}},
+	}),
 	"tuner": by[plan](func(w *work) {
 		j := w.claim("Successive halving ends with a better machine than a grid of equal cost, on four of five sets.")
 		var above []reproduce.Quantity

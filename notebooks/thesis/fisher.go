@@ -15,7 +15,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-var untrainedEntries = map[string]entry{
+var untrainedEntries = map[string]reproduce.Entry{
 	"varady/fig6.10": by[plan](func(w *work) {
 		set := w.open(fashionDrawn)
 		train := set.Train()

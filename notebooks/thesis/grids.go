@@ -86,9 +86,12 @@ func figC5() []cell {
 }
 
 // gridRows holds the results of Várady 2025, app. C, that compare runs with a few settings.
-var gridEntries = map[string]entry{
-	"varady/figC.1": row{
-		cells: threeByThree(), special: func(c *comparison) {
+var gridEntries = map[string]reproduce.Entry{
+	"varady/figC.1": row{cells: threeByThree()}.with(
+		curves("3by3, WS and NWS"),
+		curves("3by3, WS and NWS but for the least damping", "WS, η 0.02", "WS, η 0.04", "NWS, α 0.001", "NWS, α 0.01", "NWS, α 0.1",
+			"NWS, α 1"),
+		func(c *comparison) {
 			found := map[string]divergence{}
 			var evidence []string
 			for _, of := range threeByThree() {
@@ -113,14 +116,9 @@ var gridEntries = map[string]entry{
 			c.Beyond("On 3by3 the KL of WS is lower by %v at the rate to which α 1 scales the rate of NWS, and the KL of NWS with α 0.1 is lower than the KL of WS by %v",
 				below(scaled.last, ws.last), below(found["NWS, α 0.1"].last, ws.last))
 		},
-		figures: []figure{
-			{title: "3by3, WS and NWS"},
-			{"3by3, WS and NWS but for the least damping", []string{"WS, η 0.02", "WS, η 0.04", "NWS, α 0.001", "NWS, α 0.01", "NWS, α 0.1", "NWS, α 1"}},
-		},
-	},
-	"varady/figC.5": row{
-		cells: figC5(), unstable: tooSeldom, onTest: true,
-		claims: []claim{judged("K 100,000 breaks down; most others reach the same minimum.",
+	),
+	"varady/figC.5": row{cells: figC5(), unstable: tooSeldom, onTest: true}.with(
+		judged("K 100,000 breaks down; most others reach the same minimum.",
 			within(0.5, "K = 200", "K = 100"), within(0.5, "K = 500", "K = 100"), within(0.5, "K = 1000", "K = 100"),
 			func(c *comparison, j *judgement) {
 				if slices.Contains(c.labels, tooSeldom) {
@@ -131,10 +129,11 @@ var gridEntries = map[string]entry{
 					j.say("of %s steps K 10,000 and 100,000 compute the blocks at the first alone, and are one training", thousands(steps))
 				}
 			}),
-			judged("K 100 has a slight advantage on test rows.", falling("K = 100", "K = 200"), falling("K = 100", "K = 500"), falling("K = 100", "K = 1000"))},
-		figures: ofCells("FashionMNIST, C, NRWS, steps between refreshes"),
-	},
-	"varady/tableC.1": row{cells: figC5(), unstable: tooSeldom, special: func(c *comparison) {
+		judged("K 100 has a slight advantage on test rows.", falling("K = 100", "K = 200"), falling("K = 100", "K = 500"),
+			falling("K = 100", "K = 1000")),
+		curves("FashionMNIST, C, NRWS, steps between refreshes"),
+	),
+	"varady/tableC.1": row{cells: figC5(), unstable: tooSeldom}.with(func(c *comparison) {
 		for _, k := range fashionRefreshes {
 			label := refreshEvery(k)
 			if k == 1000 || !slices.Contains(c.labels, label) {
@@ -150,7 +149,7 @@ var gridEntries = map[string]entry{
 		ratio, se := c.secondsRatio("K = 1000", "K = 100", c.labels...)
 		c.claim("The time saved is a reason to prefer large K.").
 			add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
-	}},
+	}),
 	"varady/figC.2": by(func(w *work) {
 		o := w.optimum("minimnist-grid")
 		const rounding = 1e-9

@@ -16,7 +16,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var otherEntries = map[string]entry{
+var otherEntries = map[string]reproduce.Entry{
 	"bihm/fig3.4-vae": by(func(w *work) {
 		epochs := w.epochsOf(vae.name)
 		run := must(autoencoder.Family.Open(w.dirs(vae)[0]))

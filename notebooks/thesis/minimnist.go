@@ -15,36 +15,32 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var miniEntries = map[string]entry{
-	"varady/tableD.1": row{
-		cells: miniCells(), table: true,
-		numbers: []number{
-			logPOver("B, NRWS over RWS", "B, NRWS", "B, RWS"), logPOver("B, RWS over WS", "B, RWS", "B, WS"),
-			secondsOver("B, seconds of an epoch, NRWS over RWS", "B, NRWS", "B, RWS", "B, NRWS", "B, RWS", "B, WS"),
-			logPOver("C, NRWS over RWS", "C, NRWS", "C, RWS"), logPOver("C, RWS over WS", "C, RWS", "C, WS"),
-			secondsOver("C, seconds of an epoch, NRWS over RWS", "C, NRWS", "C, RWS", "C, NRWS", "C, RWS", "C, WS"),
-		},
-		claims: []claim{judged("NRWS is ahead of RWS, RWS of WS, with B and with C.", above(
+var miniEntries = map[string]reproduce.Entry{
+	"varady/tableD.1": row{cells: miniCells(), table: true}.with(
+		logPOver("B, NRWS over RWS", "B, NRWS", "B, RWS"),
+		logPOver("B, RWS over WS", "B, RWS", "B, WS"),
+		secondsOver("B, seconds of an epoch, NRWS over RWS", "B, NRWS", "B, RWS", "B, NRWS", "B, RWS", "B, WS"),
+		logPOver("C, NRWS over RWS", "C, NRWS", "C, RWS"),
+		logPOver("C, RWS over WS", "C, RWS", "C, WS"),
+		secondsOver("C, seconds of an epoch, NRWS over RWS", "C, NRWS", "C, RWS", "C, NRWS", "C, RWS", "C, WS"),
+		judged("NRWS is ahead of RWS, RWS of WS, with B and with C.", above(
 			pair{"B, NRWS − RWS", "B, NRWS", "B, RWS"}, pair{"B, RWS − WS", "B, RWS", "B, WS"},
-			pair{"C, NRWS − RWS", "C, NRWS", "C, RWS"}, pair{"C, RWS − WS", "C, RWS", "C, WS"}))},
-	},
-	"varady/fig5.17": row{
-		cells: sleepSteps(1, 3, 5, 10), timed: true,
-		claims: []claim{
-			judged("More sleep steps converge better by epochs.", endsAbove(
-				pair{"WS, sleep steps: 3 over the one before", "WS, sleep steps: 3", "WS, sleep steps: 1"},
-				pair{"WS, sleep steps: 5 over the one before", "WS, sleep steps: 5", "WS, sleep steps: 3"},
-				pair{"WS, sleep steps: 10 over the one before", "WS, sleep steps: 10", "WS, sleep steps: 5"})),
-			judged("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
-				one := c.of("WS, sleep steps: 1")
-				for _, label := range c.labels[1:] {
-					j.add(exact(c.of(label).mean(at(one.seconds()))-one.mean(end), "nats", "%s at the seconds of one", label).Under(0.3))
-				}
-			}),
-		},
-		figures: ofCells("WS on miniMNIST with several sleep steps"),
-	},
-	"varady/fig5.18": row{cells: append(sleepSteps(1, 3), sleepScales("NRWS, ", 0.001, miniSleep)...), special: func(c *comparison) {
+			pair{"C, NRWS − RWS", "C, NRWS", "C, RWS"}, pair{"C, RWS − WS", "C, RWS", "C, WS"})),
+	),
+	"varady/fig5.17": row{cells: sleepSteps(1, 3, 5, 10), timed: true}.with(
+		judged("More sleep steps converge better by epochs.", endsAbove(
+			pair{"WS, sleep steps: 3 over the one before", "WS, sleep steps: 3", "WS, sleep steps: 1"},
+			pair{"WS, sleep steps: 5 over the one before", "WS, sleep steps: 5", "WS, sleep steps: 3"},
+			pair{"WS, sleep steps: 10 over the one before", "WS, sleep steps: 10", "WS, sleep steps: 5"})),
+		judged("By time their cost eats the gain up.", func(c *comparison, j *judgement) {
+			one := c.of("WS, sleep steps: 1")
+			for _, label := range c.labels[1:] {
+				j.add(exact(c.of(label).mean(at(one.seconds()))-one.mean(end), "nats", "%s at the seconds of one", label).Under(0.3))
+			}
+		}),
+		curves("WS on miniMNIST with several sleep steps"),
+	),
+	"varady/fig5.18": row{cells: append(sleepSteps(1, 3), sleepScales("NRWS, ", 0.001, miniSleep)...)}.with(func(c *comparison) {
 		labels := c.labels[2:]
 		all := c.all(labels...)
 		c.timed(all...)
@@ -62,34 +58,28 @@ var miniEntries = map[string]entry{
 		both := c.claim("Three steps of factor 3 can be worse than three plain ones.")
 		c.endsAbove(both, "three steps over three of factor 3", thrice, all[3])
 		c.curves("NRWS on miniMNIST with more and with longer sleep", all...)
-	}},
-	"minimnist/penalties": row{
-		cells: penalisedMini(), table: true, few: true,
-		claims: []claim{
-			judged("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
-				return []ask{notAbove(little, plain), notAbove(much, plain)}
-			})),
-			judged("The larger β, the worse.", forPenalties(func(plain, little, much string) []ask {
-				return []ask{falling(little, much), falling(plain, much)}
-			})),
-		},
-		figures: ofMethods("miniMNIST, C, penalties", "", ", L1 0.00001", ", L2 0.00001", ", L1 0.001", ", L2 0.001"),
-	},
-	"minimnist/entropy": row{
-		cells: entropicMini(), more: nesterovPlans(), table: true, few: true,
-		claims: []claim{
-			judged("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
-			judged("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
-		},
-		figures: ofMethods("miniMNIST, C, entropy", "", ", entropy as printed, β 2", ", entropy, β 0.01"),
-		special: func(c *comparison) {
+	}),
+	"minimnist/penalties": row{cells: penalisedMini(), table: true, few: true}.with(
+		judged("L1 and L2 help neither method.", forPenalties(func(plain, little, much string) []ask {
+			return []ask{notAbove(little, plain), notAbove(much, plain)}
+		})),
+		judged("The larger β, the worse.", forPenalties(func(plain, little, much string) []ask {
+			return []ask{falling(little, much), falling(plain, much)}
+		})),
+		curvesByMethod("miniMNIST, C, penalties", "", ", L1 0.00001", ", L2 0.00001", ", L1 0.001", ", L2 0.001"),
+	),
+	"minimnist/entropy": row{cells: entropicMini(), more: nesterovPlans(), table: true, few: true}.with(
+		judged("The printed estimator helps both methods.", falling("RWS, entropy as printed, β 2", "RWS"), falling("NRWS, entropy as printed, β 2", "NRWS")),
+		judged("The exact gradient of the entropy helps both methods.", falling("RWS, entropy, β 0.01", "RWS"), falling("NRWS, entropy, β 0.01", "NRWS")),
+		curvesByMethod("miniMNIST, C, entropy", "", ", entropy as printed, β 2", ", entropy, β 0.01"),
+		func(c *comparison) {
 			alone, entropic := nesterovMini()
 			without, with := c.atItsBest(alone), c.atItsBest(entropic)
 			adds := c.claim("Entropy adds to Nesterov.")
 			with.above(adds, without)
 			adds.noteBests(with, without)
 		},
-	},
+	),
 	"varady/text5.3.7": by(func(w *work) {
 		t := must(w.Training("minimnist-seeds"))
 		// The published lengths are 100 and 200 epochs; RWS is available after length.

@@ -11,74 +11,60 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var mnistEntries = map[string]entry{
-	"varady/table5.1": row{
-		cells: nrwsAndRWS, table: true,
-		numbers: []number{
-			logPOver("NRWS over RWS", "NRWS", "RWS"),
-			secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS"),
-		},
-		claims: []claim{
-			judged("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", func(c *comparison, j *judgement) {
-				logP := c.tested("NRWS")[0].LogP
-				j.add(exact(logP, "nats", "log p of NRWS after %d epochs", mnistNRWS.epochs(c.Scale)).Over(-85))
-				j.say("%+.2f from −84.5", logP+84.5)
-			}),
-		},
-	},
-	"varady/table5.1-others": row{
-		cells: table51, table: true,
-		numbers: []number{
-			secondsOver("seconds of an epoch, DNRWS over RWS", "DNRWS", "RWS"),
-			secondsOver("seconds of an epoch, WS over RWS", "WS", "RWS"),
-		},
-		claims:  []claim{judged("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS"))},
-		figures: ofCells("binarised MNIST, twelve layers, four methods"),
-	},
-	"varady/fig5.4": row{
-		cells: fig54(),
-		claims: []claim{
-			judged("Smaller α is faster at first, with a worse minimum.", func(c *comparison, j *judgement) {
-				for _, η := range []string{"0.001", "0.002", "0.004"} {
-					for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
-						smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
-						epoch := min(5, smaller.epochs())
-						j.above(fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), c.gain(smaller, larger, trainedAfter(epoch)))
-						if α[1] != "0.4" {
-							j.above(fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), c.gain(larger, smaller, best))
-						}
+var mnistEntries = map[string]reproduce.Entry{
+	"varady/table5.1": row{cells: nrwsAndRWS, table: true}.with(
+		logPOver("NRWS over RWS", "NRWS", "RWS"),
+		secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS"),
+		judged("NRWS with a fixed rate beats published RWS (−86.0) and BiHM (−85.0; BiHM thesis 2016 has −84.5).", func(c *comparison, j *judgement) {
+			logP := c.tested("NRWS")[0].LogP
+			j.add(exact(logP, "nats", "log p of NRWS after %d epochs", mnistNRWS.epochs(c.Scale)).Over(-85))
+			j.say("%+.2f from −84.5", logP+84.5)
+		}),
+	),
+	"varady/table5.1-others": row{cells: table51, table: true}.with(
+		secondsOver("seconds of an epoch, DNRWS over RWS", "DNRWS", "RWS"),
+		secondsOver("seconds of an epoch, WS over RWS", "WS", "RWS"),
+		judged("NRWS is best, before DNRWS, RWS and WS.", falling("NRWS", "DNRWS", "RWS", "WS")),
+		curves("binarised MNIST, twelve layers, four methods"),
+	),
+	"varady/fig5.4": row{cells: fig54()}.with(
+		judged("Smaller α is faster at first, with a worse minimum.", func(c *comparison, j *judgement) {
+			for _, η := range []string{"0.001", "0.002", "0.004"} {
+				for _, α := range [][2]string{{"0.05", "0.1"}, {"0.1", "0.2"}, {"0.2", "0.4"}} {
+					smaller, larger := c.of("η "+η+", α "+α[0]), c.of("η "+η+", α "+α[1])
+					epoch := min(5, smaller.epochs())
+					j.above(fmt.Sprintf("η %s, training after %d epochs, α %s − %s", η, epoch, α[0], α[1]), c.gain(smaller, larger, trainedAfter(epoch)))
+					if α[1] != "0.4" {
+						j.above(fmt.Sprintf("best validation, α %s − %s", α[1], α[0]), c.gain(larger, smaller, best))
 					}
 				}
-			}),
-			judged("A larger η that makes up for a larger α converges too early.",
-				endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
-		},
-		figures: each([]string{"η 0.001", "η 0.002", "η 0.004"}, func(η string) figure {
-			return figure{"binarised MNIST, DNRWS, " + η, []string{η + ", α 0.05", η + ", α 0.1", η + ", α 0.2", η + ", α 0.4"}}
+			}
 		}),
-	},
-	"varady/fig5.5": row{
-		cells: drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25}), timed: true,
-		claims: []claim{
-			judged("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
-				aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
-			judged("By time DNRWS beats RWS for a longer period.", func(c *comparison, j *judgement) {
-				dnrws, rws := c.of("DNRWS"), c.of("RWS")
-				j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(dnrws, rws, rws, 1, 1))
-			}),
+		judged("A larger η that makes up for a larger α converges too early.",
+			endsAbove(pair{"η 0.002, α 0.2 over η 0.004, α 0.4 at the end", "η 0.002, α 0.2", "η 0.004, α 0.4"})),
+		func(c *comparison) {
+			for _, η := range []string{"η 0.001", "η 0.002", "η 0.004"} {
+				curves("binarised MNIST, DNRWS, "+η, η+", α 0.05", η+", α 0.1", η+", α 0.2", η+", α 0.4")(c)
+			}
 		},
-		figures: ofCells("binarised MNIST, diagonal metric"),
-	},
-	"varady/fig5.6": row{
-		cells: nrwsAndRWS, timed: true,
-		numbers: []number{secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS")},
-		claims: []claim{
-			judged("NRWS converges faster by epochs and to a better minimum.", aheadByEpochs(over("NRWS", "RWS"))),
-			judged("NRWS is faster by time.", aheadBySeconds(over("NRWS", "RWS"))),
-		},
-		figures: ofCells("binarised MNIST, twelve layers"), drawn: "varady/table5.1",
-	},
-	"varady/fig5.6-rates": row{more: mnistTuned(), special: func(c *comparison) {
+	),
+	"varady/fig5.5": row{cells: drawn(cell{"RWS", mnistRWS, 0.25}, cell{"DNRWS", mnistDNRWS, 0.25}, cell{"NRWS", mnistNRWS, 0.25}),
+		timed: true}.with(
+		judged("DNRWS is faster than RWS and its minimum worse than that of NRWS.",
+			aheadByEpochs(over("DNRWS", "RWS")), endsAbove(pair{"NRWS − DNRWS at the end", "NRWS", "DNRWS"})),
+		judged("By time DNRWS beats RWS for a longer period.", func(c *comparison, j *judgement) {
+			dnrws, rws := c.of("DNRWS"), c.of("RWS")
+			j.ahead("DNRWS over RWS", "first tenth of the seconds", c.bySeconds(dnrws, rws, rws, 1, 1))
+		}),
+		curves("binarised MNIST, diagonal metric"),
+	),
+	"varady/fig5.6": row{cells: nrwsAndRWS, timed: true, drawn: "varady/table5.1"}.with(
+		secondsOver("seconds of an epoch, NRWS over RWS", "NRWS", "RWS"),
+		judged("NRWS converges faster by epochs and to a better minimum.", aheadByEpochs(over("NRWS", "RWS"))),
+		judged("NRWS is faster by time.", aheadBySeconds(over("NRWS", "RWS"))),
+		curves("binarised MNIST, twelve layers"),
+	),
+	"varady/fig5.6-rates": row{more: mnistTuned()}.with(func(c *comparison) {
 		var passed passedOver
 		tuned := func(method string) (best curve, η float64, edge bool) {
 			all, at := c.atRates(mnistRates, method, &passed,
@@ -100,61 +86,49 @@ var mnistEntries = map[string]entry{
 			j.undecided("the best rate of a method lies at an end of those tried")
 		}
 		c.curves("binarised MNIST, each method at its best rate", nrws, rws)
-	}},
-	"varady/table5.3": row{
-		cells: table53, table: true,
-		numbers: []number{secondsOver("seconds of an epoch, NBiHM over BiHM", "NBiHM", "BiHM")},
-		claims:  []claim{judged("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM"))},
-	},
-	"varady/fig5.10": row{
-		cells: table53, timed: true,
-		claims: []claim{
-			judged("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
-			judged("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
-				func(c *comparison, j *judgement) {
-					shorter, se := c.secondsRatio("NBiHM", "NRWS", c.labels...)
-					j.add(reproduce.Measured(shorter, se, "", "seconds of an epoch ×").Under(1))
-				},
-				endsAbove(pair{"NRWS − NBiHM at the end", "NRWS", "NBiHM"})),
-		},
-		figures: ofCells("binarised MNIST, bidirectional machines"), drawn: "varady/table5.3",
-	},
-	"varady/table6.1": row{
-		cells: table61, table: true,
-		claims: []claim{judged("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
+	}),
+	"varady/table5.3": row{cells: table53, table: true}.with(
+		secondsOver("seconds of an epoch, NBiHM over BiHM", "NBiHM", "BiHM"),
+		judged("NRWS, NBiHM, BiHM, in this order.", falling("NRWS", "NBiHM", "BiHM")),
+	),
+	"varady/fig5.10": row{cells: table53, timed: true, drawn: "varady/table5.3"}.with(
+		judged("NBiHM gains over BiHM in speed and minimum.", aheadByEpochs(over("NBiHM", "BiHM")), aheadBySeconds(over("NBiHM", "BiHM"))),
+		judged("An epoch of NBiHM is shorter than one of NRWS, and NBiHM does not reach NRWS.",
+			func(c *comparison, j *judgement) {
+				shorter, se := c.secondsRatio("NBiHM", "NRWS", c.labels...)
+				j.add(reproduce.Measured(shorter, se, "", "seconds of an epoch ×").Under(1))
+			},
+			endsAbove(pair{"NRWS − NBiHM at the end", "NRWS", "NBiHM"})),
+		curves("binarised MNIST, bidirectional machines"),
+	),
+	"varady/table6.1": row{cells: table61, table: true}.with(
+		judged("NRWS after 2,000 epochs is ahead of RWS after 5,000, Adam excepted.",
 			falling("NRWS, 2,000 epochs", "RWS, 5,000 epochs"),
 			falling("NRWS, 2,000 epochs, momentum", "RWS, 5,000 epochs, momentum"),
 			falling("NRWS, 2,000 epochs, Nesterov", "RWS, 5,000 epochs, Nesterov"),
-			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam"))},
-	},
-	"varady/fig6.3": row{
-		cells: fig63,
-		claims: []claim{
-			judged("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
-			judged("Adam is best for RWS, momentum and Nesterov for NRWS.",
-				endsAbove(overPlain("RWS", "Adam")...),
-				endsAbove(overOther("RWS", "Adam", "momentum"), overOther("NRWS", "momentum", "Adam")), endsAbove(overPlain("NRWS", "momentum")...),
-				endsAbove(overOther("RWS", "Adam", "Nesterov"), overOther("NRWS", "Nesterov", "Adam")), endsAbove(overPlain("NRWS", "Nesterov")...)),
-		},
-		figures: ofMethods("binarised MNIST", "", ", momentum", ", Nesterov", ", Adam"), drawn: "varady/table6.1",
-	},
-	"varady/fig6.4": row{
-		cells: fig64,
-		special: func(c *comparison) {
-			c.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", c.of("NRWS, Nesterov"), c.of("RWS, Adam"))
-		},
-	},
-	"varady/table6.5": row{
-		cells: table65, table: true,
-		claims: []claim{judged("Entropy and acceleration together almost always help.",
+			falling("RWS, 5,000 epochs, Adam", "NRWS, 2,000 epochs, Adam")),
+	),
+	"varady/fig6.3": row{cells: fig63, drawn: "varady/table6.1"}.with(
+		judged("All three accelerate both methods.", aheadByEpochs(overPlain("RWS", "momentum", "Nesterov", "Adam")...), aheadByEpochs(overPlain("NRWS", "momentum", "Nesterov", "Adam")...)),
+		judged("Adam is best for RWS, momentum and Nesterov for NRWS.",
+			endsAbove(overPlain("RWS", "Adam")...),
+			endsAbove(overOther("RWS", "Adam", "momentum"), overOther("NRWS", "momentum", "Adam")), endsAbove(overPlain("NRWS", "momentum")...),
+			endsAbove(overOther("RWS", "Adam", "Nesterov"), overOther("NRWS", "Nesterov", "Adam")), endsAbove(overPlain("NRWS", "Nesterov")...)),
+		curvesByMethod("binarised MNIST", "", ", momentum", ", Nesterov", ", Adam"),
+	),
+	"varady/fig6.4": row{cells: fig64}.with(func(c *comparison) {
+		c.aheadBothWays("NRWS with Nesterov is ahead from the start, both ways.", "binarised MNIST, the best optimisers", c.of("NRWS, Nesterov"), c.of("RWS, Adam"))
+	}),
+	"varady/table6.5": row{cells: table65, table: true}.with(
+		judged("Entropy and acceleration together almost always help.",
 			falling("MNIST, NRWS, entropy and Nesterov", "MNIST, NRWS"),
-			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS"))},
-	},
-	"bihm/text3.7.4": row{
-		cells: sevenLayers, table: true, numbers: []number{findRange},
-		claims: []claim{judged("Removing a layer decreases log p.", falling("BiHM", "BiHM, six layers"))},
-	},
-	"varady/figC.4": row{cells: figC4(), special: func(c *comparison) {
+			falling("FashionMNIST, NRWS, entropy and Nesterov", "FashionMNIST, NRWS")),
+	),
+	"bihm/text3.7.4": row{cells: sevenLayers, table: true}.with(
+		findRange,
+		judged("Removing a layer decreases log p.", falling("BiHM", "BiHM, six layers")),
+	),
+	"varady/figC.4": row{cells: figC4()}.with(func(c *comparison) {
 		of := func(k int) curve { return c.of(refreshEvery(k)) }
 		one, hundred, thousand := of(1), of(100), of(1000)
 		drawn := []curve{one, of(10), hundred, of(500), thousand}
@@ -179,19 +153,18 @@ var mnistEntries = map[string]entry{
 		title := "binarised MNIST, NRWS, steps between refreshes"
 		c.Draw(slug(title)+"-steps", title+": −log p of the minibatches, by 10 samples of each row, mean over each fiftieth of the steps",
 			plotting.CurvesByStep(each(drawn, func(of curve) runs.History { return inParts(of[0], 50) })...).Title(title))
-	}},
-	"bihm/fig3.4": row{
-		cells: fig34, timed: true, onTest: true,
-		claims: []claim{judged("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
+	}),
+	"bihm/fig3.4": row{cells: fig34, timed: true, onTest: true}.with(
+		judged("BiHM converges very well by updates and competitively by time.", func(c *comparison, j *judgement) {
 			bihm, rws := c.of("BiHM"), c.of("RWS")
 			least := slices.Min(each(c.bySeconds(bihm, rws, rws, 2, 10), func(g gain) float64 { return g.nats })) // NaN where they cannot be compared
 			j.add(atLeast(6, "above RWS at tenths of the updates:", ofGains(c.byEpochs(bihm, rws, rws.tenths()))),
 				exact(least, "nats", "at the worst of the tenths of the seconds of RWS from the second on").Over(-0.5))
-		})},
-		figures: ofCells("binarised MNIST, twelve layers, Adam"),
-	},
+		}),
+		curves("binarised MNIST, twelve layers, Adam"),
+	),
 	"fixed-point":      arithmetic,
-	"estimators/mnist": estimatorsRow(),
+	"estimators/mnist": estimators(),
 }
 
 // overPlain returns pairs of a method's optimisers over gradient descent, and overOther of one optimiser over
@@ -387,7 +360,7 @@ func withEstimators() (cells []cell) {
 	return cells
 }
 
-func estimatorsRow() row {
+func estimators() reproduce.Entry {
 	var gain, ahead, behind []pair
 	for _, e := range estimatorsOnMNIST {
 		gain = append(gain, pair{e.name + ", natural over plain", e.name + natural, e.name})
@@ -397,18 +370,15 @@ func estimatorsRow() row {
 		}
 	}
 	notAhead := append(each(behind, func(p pair) ask { return notAbove(p.a, p.b) }), askInnerRates)
-	return row{
-		cells: withEstimators(), table: true, few: true, timed: true,
-		claims: []claim{
-			judged("Natural gradients help every estimator.", above(gain...)),
-			judged("By Adam every later estimator is ahead of RWS.", above(ahead[:4]...)),
-			judged("With natural gradients none is ahead of NRWS.", notAhead...),
-		},
-		figures: []figure{
-			{"binarised MNIST, 200–200–200, estimators of the gradient, Adam", each(estimatorsOnMNIST, func(e estimator) string { return e.name })},
-			{"binarised MNIST, 200–200–200, estimators of the gradient, natural gradients", each(estimatorsOnMNIST, func(e estimator) string { return e.name + natural })},
-		},
-	}
+	return row{cells: withEstimators(), table: true, few: true, timed: true}.with(
+		judged("Natural gradients help every estimator.", above(gain...)),
+		judged("By Adam every later estimator is ahead of RWS.", above(ahead[:4]...)),
+		judged("With natural gradients none is ahead of NRWS.", notAhead...),
+		curves("binarised MNIST, 200–200–200, estimators of the gradient, Adam",
+			each(estimatorsOnMNIST, func(e estimator) string { return e.name })...),
+		curves("binarised MNIST, 200–200–200, estimators of the gradient, natural gradients",
+			each(estimatorsOnMNIST, func(e estimator) string { return e.name + natural })...),
+	)
 }
 
 // askInnerRates leaves a claim open if the rate of an estimator with natural gradients lies at an end of those that
@@ -421,15 +391,13 @@ func askInnerRates(_ *comparison, j *judgement) {
 	}
 }
 
-var arithmetic = row{
-	cells:   slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS)),
-	numbers: []number{besideArithmetic("NRWS"), besideArithmetic("RWS")},
-	claims: []claim{
-		judged("NRWS ends alike in fixed point and in float32.", askAlike("NRWS")),
-		judged("RWS ends alike in fixed point and in float32.", askAlike("RWS")),
-	},
-	figures: ofCells("binarised MNIST, fixed point and float32"),
-}
+var arithmetic = row{cells: slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS))}.with(
+	besideArithmetic("NRWS"),
+	besideArithmetic("RWS"),
+	judged("NRWS ends alike in fixed point and in float32.", askAlike("NRWS")),
+	judged("RWS ends alike in fixed point and in float32.", askAlike("RWS")),
+	curves("binarised MNIST, fixed point and float32"),
+)
 
 func inBoth(method string, of plan) []cell {
 	of.laptop, of.full, of.part = 5, 200, 0
@@ -443,7 +411,7 @@ func (c *comparison) fixedOver(method string) gain {
 	return c.over(method+", fixed point", method+", float32")
 }
 
-func besideArithmetic(method string) number {
+func besideArithmetic(method string) step {
 	return func(c *comparison) {
 		g := c.fixedOver(method)
 		c.Beside(method+", fixed point − float32", "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: 1})

@@ -22,11 +22,7 @@ type row struct {
 	unstable string            // label of the run that may have diverged
 	timed    bool              // epochs are timed in turn, and curves are also drawn by seconds
 	onTest   bool              // curves are of the test rows that training measures
-	numbers  []number
-	claims   []claim
-	figures  []figure
 	drawn    string            // id of the result whose published numbers figures show as lines, or empty
-	special  func(*comparison) // does what the other fields cannot express
 }
 
 // cell is a number in a table of test log p, for a run after all or a part of its epochs.
@@ -70,78 +66,67 @@ func numbered(cells []cell, numbers ...string) []cell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c cell) bool { return !slices.Contains(numbers, c.number) })
 }
 
-// number finds a number of the criteria.
-type number func(*comparison)
-
-// claim is a claim of the criteria, with everything that must hold for it.
-type claim struct {
-	says  string
-	shown bool // whether this setting allows no verdict
-	asks  []ask
-}
+// A step finds a number of the criteria, judges a claim, or draws figures.
+type step func(*comparison)
 
 // ask adds the answer of a comparison to a judgement.
 type ask func(c *comparison, j *judgement)
 
-// judged returns a claim, and shown a claim on which this setting allows no verdict.
-func judged(says string, asks ...ask) claim { return claim{says, false, asks} }
-func shown(says string, asks ...ask) claim  { return claim{says, true, asks} }
-
-// figure is a figure of learning curves, of all cells or of some labels.
-type figure struct {
-	title  string
-	labels []string
+// judged judges a claim of the criteria by everything that must hold for it. shown does so for a claim on which this
+// setting allows no verdict.
+func judged(says string, asks ...ask) step {
+	return func(c *comparison) { c.claim(says).by(c, asks) }
 }
 
-func ofCells(title string) []figure { return []figure{{title: title}} }
+func shown(says string, asks ...ask) step {
+	return func(c *comparison) { c.shown(says).by(c, asks) }
+}
+
+func (j *judgement) by(c *comparison, asks []ask) {
+	for _, ask := range asks {
+		ask(c, j)
+	}
+}
+
+// curves draws the learning curves of some labels, or of all.
+func curves(title string, labels ...string) step {
+	return func(c *comparison) {
+		labels := labels
+		if labels == nil {
+			labels = c.labels
+		}
+		if c.published = c.row.published(labels); c.published != nil {
+			c.evaluated = each(labels, func(label string) float64 { return -value(c.tested(label), logP).Ours })
+		}
+		if c.row.timed {
+			c.curves(title, c.all(labels...)...)
+		} else {
+			c.epochCurves(title, c.all(labels...)...)
+		}
+		c.published, c.evaluated = nil, nil
+	}
+}
 
 // methods lists the two methods that chapter 6 of Várady 2025 compares.
 var methods = []string{"RWS", "NRWS"}
 
-func ofMethods(title string, endings ...string) []figure {
-	return each(methods, func(m string) figure {
-		return figure{title + ": " + m, each(endings, func(ending string) string { return m + ending })}
-	})
+// curvesByMethod draws the learning curves of each method, in a figure for each.
+func curvesByMethod(title string, endings ...string) step {
+	return func(c *comparison) {
+		for _, m := range methods {
+			curves(title+": "+m, each(endings, func(ending string) string { return m + ending })...)(c)
+		}
+	}
 }
 
-func (r row) maker() maker { return by(r.make, append(plansOf(r.cells), r.more...)...) }
-
-func (r row) make(w *work) {
-	c := r.compare(w)
-	if r.table {
-		c.findCells()
-	}
-	if r.timed { // after the evaluations of the table, which are kept if the program stops
-		w.timed(c.all()...)
-	}
-	for _, find := range r.numbers {
-		find(c)
-	}
-	for _, claim := range r.claims {
-		j := w.claim(claim.says)
-		j.shown = claim.shown
-		for _, ask := range claim.asks {
-			ask(c, j)
+// with returns the entry that takes steps one after the other.
+func (r row) with(steps ...step) reproduce.Entry {
+	return by(func(w *work) {
+		c := r.compare(w)
+		for _, take := range steps {
+			take(c)
 		}
-	}
-	for _, f := range r.figures {
-		labels := f.labels
-		if labels == nil {
-			labels = c.labels
-		}
-		if w.published = r.published(labels); w.published != nil {
-			w.evaluated = each(labels, func(label string) float64 { return -value(c.tested(label), logP).Ours })
-		}
-		if r.timed {
-			w.curves(f.title, c.all(labels...)...)
-		} else {
-			w.epochCurves(f.title, c.all(labels...)...)
-		}
-		w.published, w.evaluated = nil, nil
-	}
-	if r.special != nil {
-		r.special(c)
-	}
+	}, append(plansOf(r.cells), r.more...)...)
 }
 
 // published returns the published −log p of labels, or NaN if a label has no published value.
@@ -164,6 +149,7 @@ func (r row) published(labels []string) []float64 {
 // comparison is a row while its result is made: the runs of its cells by their labels.
 type comparison struct {
 	*work
+	row     row
 	labels  []string // in the order of the cells
 	runs    map[string]curve
 	passed  passedOver              // the error of the unstable run, if it has diverged
@@ -181,7 +167,7 @@ func (r row) label(c cell) string {
 }
 
 func (r row) compare(w *work) *comparison {
-	c := &comparison{work: w, runs: map[string]curve{}, samples: w.testSamples(), tests: map[string][]evaluation{}}
+	c := &comparison{work: w, row: r, runs: map[string]curve{}, samples: w.testSamples(), tests: map[string][]evaluation{}}
 	if r.few {
 		c.samples = w.endSamples()
 	}
@@ -201,6 +187,12 @@ func (r row) compare(w *work) *comparison {
 		for label, of := range c.runs {
 			c.runs[label] = onTest(of)
 		}
+	}
+	if r.table {
+		c.findCells()
+	}
+	if r.timed { // after the evaluations of the table, which are kept if the program stops
+		w.timed(c.all()...)
 	}
 	return c
 }
@@ -255,7 +247,7 @@ func (c *comparison) secondsRatio(a, b string, inTurn ...string) (ratio, se floa
 
 // secondsOver finds the ratio of the seconds per epoch of two labels. It times these two, or all labels
 // inTurn, in turn.
-func secondsOver(name, a, b string, inTurn ...string) number {
+func secondsOver(name, a, b string, inTurn ...string) step {
 	if len(inTurn) == 0 {
 		inTurn = []string{a, b}
 	}
@@ -267,7 +259,7 @@ func secondsOver(name, a, b string, inTurn ...string) number {
 
 func (c *comparison) over(a, b string) gain { return difference(c.tested(a), c.tested(b)) }
 
-func logPOver(name, a, b string) number {
+func logPOver(name, a, b string) step {
 	return func(c *comparison) {
 		g, v := c.over(a, b), value(c.tested(a), logP)
 		seeds := min(len(c.tested(a)), len(c.tested(b)))

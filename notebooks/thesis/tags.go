@@ -22,8 +22,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var tagEntries = map[string]entry{
-	"boltzmann/tags": maker{tagTrainings, makeTags},
+var tagEntries = map[string]reproduce.Entry{
+	"boltzmann/tags": made(tagTrainings, makeTags),
 }
 
 // tagged describes the training of a deep machine with a pathway for pixels and one for tags, after the

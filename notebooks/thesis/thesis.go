@@ -21,26 +21,27 @@ var criteria []byte
 //go:embed conclusions.toml
 var conclusions []byte
 
-type maker struct {
-	trainings func(reproduce.Scale) []reproduce.Training
-	make      func(*work)
+// made returns an entry, without its criteria, whose result some function makes from the runs of trainings.
+func made(trainings func(reproduce.Scale) []reproduce.Training, make func(*work)) reproduce.Entry {
+	return reproduce.Entry{Trainings: trainings, Make: func(ctx context.Context, of *reproduce.Work) error {
+		return untilAnError(func() {
+			w := &work{Work: of, ctx: ctx}
+			make(w)
+			w.record()
+		})
+	}}
 }
 
 func by[P interface {
 	at(reproduce.Scale) reproduce.Training
-}](make func(*work), plans ...P) maker {
-	return maker{func(s reproduce.Scale) []reproduce.Training {
+}](make func(*work), plans ...P) reproduce.Entry {
+	return made(func(s reproduce.Scale) []reproduce.Training {
 		return each(plans, func(p P) reproduce.Training { return p.at(s) })
-	}, make}
+	}, make)
 }
 
-// entry is a result of the catalogue: a row, or a maker.
-type entry interface{ maker() maker }
-
-func (m maker) maker() maker { return m }
-
 // chapters hold the results by their ids.
-var chapters = []map[string]entry{
+var chapters = []map[string]reproduce.Entry{
 	bihmEntries, mnistEntries, fashionEntries, facesEntries, gridEntries, miniEntries, boltzmannEntries, otherEntries, tagEntries,
 	musicEntries, uciEntries, settingEntries, untrainedEntries,
 }
@@ -51,24 +52,14 @@ func Catalog() (reproduce.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := map[string]entry{}
+	entries := map[string]reproduce.Entry{}
 	for _, chapter := range chapters {
 		maps.Copy(entries, chapter)
 	}
 	var all reproduce.Catalog
 	for _, r := range results {
-		e := reproduce.Entry{Result: r}
-		if of, ok := entries[r.ID]; ok {
-			m := of.maker()
-			e.Trainings = m.trainings
-			e.Make = func(ctx context.Context, w *reproduce.Work) error {
-				return untilAnError(func() {
-					result := &work{Work: w, ctx: ctx}
-					m.make(result)
-					result.record()
-				})
-			}
-		}
+		e := entries[r.ID]
+		e.Result = r
 		all = append(all, e)
 	}
 	for id := range entries {

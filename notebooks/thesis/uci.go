@@ -12,7 +12,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var uciEntries = map[string]entry{
+var uciEntries = map[string]reproduce.Entry{
 	"bihm/table3.1": by(func(w *work) {
 		var similar []reproduce.Quantity
 		var passed passedOver
@@ -148,7 +148,7 @@ func columnedPlans(c uciSet) (grouped []plan, bits plan) {
 	return grouped, train(dense(c.rws...), natural, "bits-nrws", c.l1[0])
 }
 
-func columnedMaker(set string) maker {
+func columnedMaker(set string) reproduce.Entry {
 	c := uci[slices.IndexFunc(uci, func(u uciSet) bool { return u.set == set })]
 	grouped, bits := columnedPlans(c)
 	return by(func(w *work) { w.makeColumned(c, grouped, bits) }, append(grouped, bits)...)

@@ -19,7 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-var boltzmannEntries = map[string]entry{
+var boltzmannEntries = map[string]reproduce.Entry{
 	"boltzmann/rbm": by(func(w *work) {
 		all := w.machines(rbm)
 		of := w.tested(all)
