@@ -215,13 +215,22 @@ var bihmEntries = map[string]reproduce.Entry{
 			Ours: seconds * 10_000_000 / float64(outer), Seeds: 1, By: fmt.Sprintf("once, of %s samples, scaled to 10 million, on %s", thousands(outer), on),
 		})
 	}, bihmTuned),
-	"bihm/fig4.1": by(makeDescent(5, 8, "The deeper the layer below which a dream is redrawn, the more of its pixels change.", rising),
-		bihmTuned),
-	"bihm/fig4.2": by(makeDescent(9, 12, "Redrawn below a deep layer, a dream differs almost as much as independent dreams do.",
-		besideIndependent(9, reproduce.Quantity.Over, 0.8)), bihmTuned),
+	"bihm/fig4.1": descent(5, 8, "The deeper the layer below which a dream is redrawn, the more of its pixels change.",
+		func(j *judgement, distances [][]float64, _ float64) {
+			for layer := range distances[1:] {
+				rise := paired(distances[layer+1], distances[layer])
+				j.add(reproduce.Measured(rise.nats, rise.se, "", "rise from layer %d", layer+1).Over(0))
+			}
+		}),
+	"bihm/fig4.2": descent(9, 12, "Redrawn below a deep layer, a dream differs almost as much as independent dreams do.",
+		func(j *judgement, distances [][]float64, apart float64) {
+			j.add(redrawnBelow(9, distances, apart).Over(0.8))
+		}),
 	// below the first layer a dream stays as it was
-	"bihm/fig4.3": by(makeDescent(2, 4, "Redrawn below a low layer, a dream differs less than half as much as independent dreams do.",
-		besideIndependent(2, reproduce.Quantity.Under, 0.5)), bihmTuned),
+	"bihm/fig4.3": descent(2, 4, "Redrawn below a low layer, a dream differs less than half as much as independent dreams do.",
+		func(j *judgement, distances [][]float64, apart float64) {
+			j.add(redrawnBelow(2, distances, apart).Under(0.5))
+		}),
 	"bihm/table4.1": by(func(w *work) {
 		const chance = 0.9 // the error of ten classes
 		atChance := 0
@@ -420,41 +429,26 @@ func logBernoulli(x, mean float64) float64 {
 	return x*math.Log(mean) + (1-x)*math.Log(1-mean)
 }
 
-// descents returns the Hamming distances between each dream and its redraws below each layer, from h¹ on, and
-// the mean distance between independent dreams.
-func (w *work) descents() (distances [][]float64, apart float64, sheets []dataset.Sheet) {
-	bihm, _ := w.bihm()
-	n := w.few(1000, 1000, 20)
-	sheets = must(bihm.model.Descend(w.ctx, n))
-	// The expected distance between two draws of pixels with means a and b.
-	hamming := func(a, b []float64) float64 {
-		sum := 0.0
-		for j := range a {
-			sum += a[j]*(1-b[j]) + b[j]*(1-a[j])
+// descent draws dreams and their redraws below some layers. It judges a claim about the distances between each dream
+// and its redraws below each layer, from h¹ on, and about the mean distance between independent dreams.
+func descent(from, to int, says string, ask func(j *judgement, distances [][]float64, apart float64)) reproduce.Entry {
+	return by(func(w *work) {
+		bihm, _ := w.bihm()
+		n := w.few(1000, 1000, 20)
+		sheets := must(bihm.model.Descend(w.ctx, n))
+		dreams, apart := sheets[0].Values, 0.0
+		for i := range n {
+			apart += hamming(dreams[i], dreams[(i+1)%n]) / float64(n)
 		}
-		return sum
-	}
-	for _, sheet := range sheets {
-		of := make([]float64, len(sheet.Values))
-		for i := range sheet.Values {
-			of[i] = hamming(sheets[0].Values[i], sheet.Values[i])
-		}
-		distances = append(distances, of)
-	}
-	for i := range n {
-		apart += hamming(sheets[0].Values[i], sheets[0].Values[(i+1)%n]) / float64(n)
-	}
-	return distances, apart, sheets
-}
-
-type askDistances func(j *judgement, distances [][]float64, apart float64)
-
-// makeDescent draws dreams and their redraws below some layers, and judges a claim about the distances.
-func makeDescent(from, to int, says string, ask askDistances) func(*work) {
-	return func(w *work) {
-		distances, apart, sheets := w.descents()
+		distances := each(sheets, func(s dataset.Sheet) (of []float64) {
+			for i, redrawn := range s.Values {
+				of = append(of, hamming(dreams[i], redrawn))
+			}
+			return of
+		})
 		j := w.claim(says)
-		j.say("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f", len(distances), list("%.1f", each(distances, mean)), apart)
+		j.say("mean Hamming distances below layers 1 to %d: %s; between independent dreams %.1f",
+			len(distances), list("%.1f", each(distances, mean)), apart)
 		ask(j, distances, apart)
 		ten := func(heading string, s dataset.Sheet) plotting.Column {
 			s.Values = s.Values[:min(10, len(s.Values))]
@@ -465,22 +459,20 @@ func makeDescent(from, to int, says string, ask askDistances) func(*work) {
 			columns = append(columns, ten(fmt.Sprintf("layer %d", layer), sheets[layer-1]))
 		}
 		w.Draw("descents", fmt.Sprintf("Ten dreams, and each drawn anew below layers %d to %d", from, to), plotting.SideBySide(columns...))
-	}
+	}, bihmTuned)
 }
 
-func rising(j *judgement, distances [][]float64, _ float64) {
-	for layer := range distances[1:] {
-		rise := paired(distances[layer+1], distances[layer])
-		j.add(reproduce.Measured(rise.nats, rise.se, "", "rise from layer %d", layer+1).Over(0))
+// hamming returns the expected Hamming distance between two draws of pixels with means a and b.
+func hamming(a, b []float64) (sum float64) {
+	for j := range a {
+		sum += a[j]*(1-b[j]) + b[j]*(1-a[j])
 	}
+	return sum
 }
 
-// besideIndependent asks whether the mean distance below a layer, over the distance between independent dreams,
-// is on the required side of a limit.
-func besideIndependent(layer int, side func(reproduce.Quantity, float64) reproduce.Quantity, limit float64) askDistances {
-	return func(j *judgement, distances [][]float64, apart float64) {
-		j.add(side(exact(mean(distances[layer-1])/apart, "", "below layer %d, over independent dreams", layer), limit))
-	}
+// redrawnBelow returns the mean distance below a layer over the distance between independent dreams.
+func redrawnBelow(layer int, distances [][]float64, apart float64) reproduce.Quantity {
+	return exact(mean(distances[layer-1])/apart, "", "below layer %d, over independent dreams", layer)
 }
 
 // labeled lists the machines of BiHM thesis 2016, table 4.1, which have a label on top and learn

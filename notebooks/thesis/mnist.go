@@ -163,7 +163,11 @@ var mnistEntries = map[string]reproduce.Entry{
 		}),
 		curves("binarised MNIST, twelve layers, Adam"),
 	),
-	"fixed-point":      arithmetic,
+	"fixed-point": row{cells: slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS))}.with(
+		endsAlike("NRWS"),
+		endsAlike("RWS"),
+		curves("binarised MNIST, fixed point and float32"),
+	),
 	"estimators/mnist": estimators(),
 }
 
@@ -391,14 +395,6 @@ func askInnerRates(_ *comparison, j *judgement) {
 	}
 }
 
-var arithmetic = row{cells: slices.Concat(inBoth("NRWS", mnistNRWS), inBoth("RWS", mnistRWS))}.with(
-	besideArithmetic("NRWS"),
-	besideArithmetic("RWS"),
-	judged("NRWS ends alike in fixed point and in float32.", askAlike("NRWS")),
-	judged("RWS ends alike in fixed point and in float32.", askAlike("RWS")),
-	curves("binarised MNIST, fixed point and float32"),
-)
-
 func inBoth(method string, of plan) []cell {
 	of.laptop, of.full, of.part = 5, 200, 0
 	fixed, float := of, of
@@ -407,20 +403,12 @@ func inBoth(method string, of plan) []cell {
 	return []cell{{method + ", fixed point", fixed, 0}, {method + ", float32", float, 0}}
 }
 
-func (c *comparison) fixedOver(method string) gain {
-	return c.over(method+", fixed point", method+", float32")
-}
-
-func besideArithmetic(method string) step {
+// endsAlike judges whether a method ends alike in fixed point and in float32.
+func endsAlike(method string) step {
 	return func(c *comparison) {
-		g := c.fixedOver(method)
+		g := c.over(method+", fixed point", method+", float32")
 		c.Beside(method+", fixed point − float32", "difference of log p", reproduce.Value{Ours: g.nats, SE: &g.se, Seeds: 1})
-	}
-}
-
-func askAlike(method string) ask {
-	return func(c *comparison, j *judgement) {
-		g := c.fixedOver(method)
+		j := c.claim(method + " ends alike in fixed point and in float32.")
 		if c.of(method + ", fixed point")[0].run.Experiment().Method.Arithmetic != hm.FixedPoint {
 			j.undecided("the engine in use has no fixed point")
 		}

@@ -136,7 +136,7 @@ func machine(name string, data dataset.Spec, method boltzmann.Method, laptop, fu
 					if units <= 20 {
 						return 6
 					}
-					return 30
+					return min(units, 30)
 				})
 			}
 			e := boltzmann.Experiment{Method: method.Spec(), Budget: runs.Budget{Seed: 1}}
@@ -181,7 +181,7 @@ type annealed struct {
 type annealedLogZ struct {
 	LogZ float64 `json:"log_z"`
 	SE   float64 `json:"se"`
-	By   string  `json:"by"`
+	By   string  `json:"by,omitempty"`
 }
 
 func (a annealed) logP() float64 {
@@ -238,24 +238,19 @@ func annealedValue(split string, of []annealed) reproduce.Value {
 	return v
 }
 
-// raisedLogZ is the log Z for which log p of rows would equal log p by RAISE.
-type raisedLogZ struct {
-	LogZ float64 `json:"log_z"`
-	SE   float64 `json:"se"` // over the rows
-}
-
 // raise returns how far log p by AIS is above log p by RAISE, on some of the test rows with some chains each.
 func (w *work) raise(run *boltzmann.Run, z annealed, rows, chains int) gain {
 	a := w.along(boltzmann.Published())
 	a.Chains = chains
-	r := keptOf(w, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() raisedLogZ {
+	// The log Z for which log p of the rows would equal log p by RAISE, with its error over the rows.
+	r := keptOf(w, fmt.Sprintf("log-z-by-raise-%d-rows-%v-%d-chains", rows, a.Schedule, a.Chains), run.Snapshot(), func() annealedLogZ {
 		w.Say("estimating log p of %d test rows by RAISE: %v, seed %d", rows, run.Experiment(), run.Experiment().Seed)
 		set := w.setOf(run.Run)
 		model, some := run.Model.WithSeed(drawSeed), set.Test().Subset(rows, drawSeed)
 		logP := must(model.RAISE(w.ctx, set.Train(), some, a, w.Progress))
 		energies := must(model.FreeEnergy(w.ctx, some))
 		mean, se := statistics.MeanAndError(rows, func(i int) float64 { return -energies[i] - logP[i] })
-		return raisedLogZ{mean, se}
+		return annealedLogZ{mean, se, ""}
 	})
 	return gain{r.LogZ - z.LogZ, math.Hypot(r.SE, z.SE), rows}
 }
@@ -452,14 +447,11 @@ func makeEstimates(w *work) {
 	for _, p := range enumerable {
 		run := w.machines(p)[0]
 		name := run.Experiment().Method.Algorithm.String()
-		curves := map[string]*plotting.Measured{}
-		var names []string
-		add := func(by string, epoch int, excess, se float64) {
-			if curves[by] == nil {
-				curves[by] = &plotting.Measured{Name: by, SpreadName: "± 1 standard error"}
-				names = append(names, by)
-			}
-			to := curves[by]
+		curves := each([]string{"AIS, 1,000 steps", "AIS, 30 steps", "RAISE", "Bennett's ratio"}, func(by string) plotting.Measured {
+			return plotting.Measured{Name: by, SpreadName: "± 1 standard error"}
+		})
+		add := func(by, epoch int, excess, se float64) {
+			to := &curves[by]
 			to.X, to.Y, to.Spread = append(to.X, float64(epoch)), append(to.Y, excess), append(to.Spread, se)
 		}
 		for _, epoch := range p.keep {
@@ -475,18 +467,18 @@ func makeEstimates(w *work) {
 				}
 			}
 			below.add(nats(e.RAISE, e.RAISESE, "%s: RAISE less exact", at).Under(0).Errors(-2))
-			add("AIS, 1,000 steps", epoch, e.Long.Excess, e.Long.SE)
-			add("AIS, 30 steps", epoch, e.Short.Excess, e.Short.SE)
-			add("RAISE", epoch, e.RAISE, e.RAISESE)
+			add(0, epoch, e.Long.Excess, e.Long.SE)
+			add(1, epoch, e.Short.Excess, e.Short.SE)
+			add(2, epoch, e.RAISE, e.RAISESE)
 			if b := e.Bridge; b != nil {
 				held.add(nats(b.Excess, b.SE, "epoch %d: log Z less exact", epoch).Within(0).Errors(-3))
-				add("Bennett's ratio", epoch, -b.Excess, b.SE)
+				add(3, epoch, -b.Excess, b.SE)
 			}
 			w.Beside(at, "log p", reproduce.Value{Ours: e.Exact, SE: &e.ExactSE, Seeds: 1, By: fmt.Sprintf("exact; energy of long chains %+.2f nats, drifts away: %v", e.Change, e.Away)})
 		}
 		w.Draw(name, fmt.Sprintf("%v: estimates of log p less the exact one, by epoch", run.Experiment()),
 			plotting.Measurements(plotting.Axis{Label: "epoch", Logarithmic: true}, plotting.Axis{Label: "estimate less exact log p (nats)"},
-				each(names, func(by string) plotting.Measured { return *curves[by] })...).Title("Estimates of log p, "+name))
+				slices.DeleteFunc(curves, func(m plotting.Measured) bool { return m.X == nil })...).Title("Estimates of log p, "+name))
 	}
 	if len(told.on) == 0 {
 		told.undecided("no estimate is above the exact log p by more than half a nat")
