@@ -21,8 +21,8 @@ func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.D
 	return a, randomRows(5, p.Architecture.Visible())
 }
 
-// gradientOfSamples compares the training of binary machines with each preset, each form of the inverse and each
-// estimator with the oracle's, on the samples that the engine has drawn.
+// gradientOfSamples compares the training of binary machines with each preset, each form of the inverse, each
+// estimator and another rule with the oracle's, on the samples that the engine has drawn.
 func gradientOfSamples(t *testing.T, e engine.Engine) {
 	forms := map[fisher.Form]bool{}
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
@@ -41,10 +41,14 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 	if !forms[fisher.Direct] || !forms[fisher.Woodbury] {
 		t.Errorf("the machines of this test need only the forms %v", forms)
 	}
+	rules := map[string]engine.Rule{"another rule": anotherRule}
 	for _, of := range estimators {
-		t.Run(of.name, func(t *testing.T) {
+		rules[of.name] = of.rule
+	}
+	for name, rule := range rules {
+		t.Run(name, func(t *testing.T) {
 			everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-				a, data := sized(preset{rule: of.rule}.algorithm(), p)
+				a, data := sized(preset{rule: rule}.algorithm(), p)
 				wantTraining(t, e, a, p, data, 2, 0.1, 1e-5)
 			}, shapes...)
 		})

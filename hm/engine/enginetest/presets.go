@@ -105,16 +105,3 @@ func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 		}
 	})
 }
-
-// everyRule tests the rules in the Euclidean metric, with and without the baseline: all the plain
-// gradients that methods have, and a rule that no method has.
-func everyRule(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
-	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
-		if a.Metric == engine.Euclidean {
-			test(t, a)
-		}
-	})
-	t.Run("another rule", func(t *testing.T) {
-		test(t, preset{rule: engine.Rule{Exponent: 0.3, QWake: 0.8, Sleep: 0.1}}.algorithm())
-	})
-}

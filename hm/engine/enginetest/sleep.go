@@ -26,7 +26,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 	const rate = 0.5
 	seeds := many(150)
 	sleepers(t, func(t *testing.T, a engine.Algorithm) {
-		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		for _, p := range []*engine.Parameters{machine(engine.ZeroOne, tiny.units...), small.convolved(2)} {
 			a.Sleep *= 2
 			first := p.Architecture.GenerativeSize()
 			size := len(p.Flat) - first
@@ -64,7 +64,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			}
 			wantMean(t, "deviations of the second sleep phase", deviation, make([]float64, size), variance)
 			wantMean(t, "products with deviations of the first phase", product, make([]float64, size), productVariance)
-		}, small)
+		}
 	})
 }
 
