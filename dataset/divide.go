@@ -227,9 +227,6 @@ func (s Spec) divide(data source) (*Set, error) {
 			return nil, fmt.Errorf("data set %s: labels = %d: %w", s.Name, s.Labels, err)
 		}
 	}
-	if s.Standardize && train.shape.Height > 1 && train.lengths == nil {
-		return nil, fmt.Errorf("data set %s: standardize = true is for columns of numbers, but the rows are images of %v: omit standardize", s.Name, train.shape)
-	}
 	if s.Binarization == Fixed {
 		for _, of := range []struct {
 			name string
@@ -259,7 +256,7 @@ func (s Spec) divide(data source) (*Set, error) {
 		set.unread = fmt.Sprintf("arrays of %s that were not read (%s): if one of them has labels or weights, give FILE#NAME as label_file (--label-file) or weight_file (--weight-file)", s.Name, listed(data.unread))
 	}
 	if s.Standardize {
-		set.standardize()
+		return set, set.standardize()
 	}
 	return set, nil
 }

@@ -624,7 +624,9 @@ func (s *Set) hash() string {
 		for values := range split.unpacked() {
 			h.Write(values)
 		}
-		binary.Write(h, binary.LittleEndian, split.Reals)
+		for some := range slices.Chunk(split.Reals, 1<<16) { // each of which is copied
+			binary.Write(h, binary.LittleEndian, some)
+		}
 		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.isNamed() {
 			h.Write(split.Labels)

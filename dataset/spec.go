@@ -110,8 +110,7 @@ func (s Spec) OpenSuggested() (*Set, error) {
 	if set.isImages() {
 		return s.OpenNew() // whose error says how to scale them, since images cannot be standardised
 	}
-	set.standardize()
-	return set, nil
+	return set, set.standardize()
 }
 
 func (s Spec) open(fresh bool) (*Set, error) {
@@ -122,6 +121,27 @@ func (s Spec) read(fresh bool) (*Set, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
+	standardize := s.Standardize
+	s.Standardize = false // so that the cache keeps the numbers of the file
+	path := s.cachePath(fresh)
+	set := fromCache(path)
+	if set == nil {
+		var err error
+		if set, err = s.parse(fresh); err != nil {
+			return nil, err
+		}
+		if path != "" && path == s.cachePath(fresh) {
+			_ = set.keep(set.spec.cachePath(false), path) // else the files are only read again
+		}
+	}
+	if standardize {
+		return set, set.standardize()
+	}
+	return set, nil
+}
+
+// parse reads the files of the Spec.
+func (s Spec) parse(fresh bool) (*Set, error) {
 	data, err := s.load()
 	if s.numbers && errors.Is(err, ErrOutside) {
 		s.Binarization, s.numbers = Real, false

@@ -1,9 +1,11 @@
 package dataset
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"slices"
+	"sync"
 )
 
 // scaling is how the numbers of a unit are standardised: the unit's number v stands for Mean + SD · v in the file.
@@ -94,7 +96,10 @@ func (r rows) scalings(columns []Column) []scaling {
 }
 
 // standardize replaces the real numbers of a set that has no users yet, in place.
-func (s *Set) standardize() {
+func (s *Set) standardize() error {
+	if s.isImages() {
+		return fmt.Errorf("data set %s: standardize = true is for columns of numbers, but the rows are images of %v: omit standardize", s.Name(), s.Shape())
+	}
 	for i, of := range []Split{s.train, s.validation, s.test} {
 		part := rows{shape: of.Shape, reals: of.Reals, weights: of.Weights, lengths: of.Lengths}
 		if i == 0 {
@@ -102,7 +107,8 @@ func (s *Set) standardize() {
 		}
 		part.standardize(s.scalings)
 	}
-	s.spec.Standardize = true
+	s.spec.Standardize, s.fingerprint = true, sync.OnceValue(s.hash)
+	return nil
 }
 
 // standardize replaces the numbers, in place. It does nothing without scalings.

@@ -91,7 +91,9 @@ func (s *Set) Save(w io.Writer) error {
 			case 8:
 				w.Write(split.Values)
 			case 32:
-				binary.Write(w, binary.LittleEndian, split.Reals)
+				for some := range slices.Chunk(split.Reals, 1<<16) { // each of which is copied
+					binary.Write(w, binary.LittleEndian, some)
+				}
 			}
 			w.Write(split.Labels)
 			w.Write(lengthBytes(split.Lengths))
@@ -135,10 +137,12 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	for _, split := range h.Splits {
 		claim += h.bytes(split)
 	}
-	data, err := io.ReadAll(io.LimitReader(b, int64(claim)+1))
-	if err != nil {
+	var buffer bytes.Buffer
+	buffer.Grow(min(claim, firstBytes) + bytes.MinRead)
+	if _, err := buffer.ReadFrom(io.LimitReader(b, int64(claim)+1)); err != nil {
 		return nil, "", err
 	}
+	data := buffer.Bytes()
 	if len(data) != claim {
 		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %s", claim, counted(len(data), claim))
 	}
@@ -181,7 +185,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		case 1:
 			divided[i].values, divided[i].packed = byRows(part[:labels], split.Rows, shape.Units())
 		case 32:
-			divided[i].values = nil
+			divided[i].values, divided[i].reals = nil, slices.Grow([]float32(nil), labels/4)
 			for k := 0; k < labels; k += 4 {
 				divided[i].reals = append(divided[i].reals, math.Float32frombits(binary.LittleEndian.Uint32(part[k:])))
 			}

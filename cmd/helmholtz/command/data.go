@@ -42,7 +42,7 @@ func newData() *cobra.Command {
 			}
 			return nil
 		},
-	}, newDataShow(), &cobra.Command{
+	}, newDataShow(), newDataCache(), &cobra.Command{
 		Use:   "path",
 		Short: "Print the folders that are searched for data",
 		Args:  noArgs,
@@ -56,6 +56,28 @@ func newData() *cobra.Command {
 			return nil
 		},
 	})
+}
+
+func newDataCache() *cobra.Command {
+	var clear bool
+	c := &cobra.Command{
+		Use:   "cache",
+		Short: "Print the folder that keeps the rows of large files, or remove its files",
+		Args:  noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			folder, err := dataset.CacheFolder()
+			if err == nil && clear {
+				err = dataset.ClearCache()
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(c.OutOrStdout(), folder)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&clear, "clear", false, "remove the files in it")
+	return c
 }
 
 func newDataShow() *cobra.Command {

@@ -435,6 +435,18 @@ func TestDoctorAndVersionAndData(t *testing.T) {
 	if out := succeed(t, "data", "list"); !strings.Contains(out, "glyphs") {
 		t.Errorf("data list printed %q", out)
 	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	folder := strings.TrimSpace(succeed(t, "data", "cache"))
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "rows"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "data", "cache", "--clear")
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+		t.Errorf("data cache --clear leaves %v, %v", left, err)
+	}
 	t.Setenv("HELMHOLTZ_DATA", "/somewhere")
 	for command, want := range map[string]string{"path": "/somewhere\n", "list": "missing: not in /somewhere "} {
 		code, out, errOut := helmholtz(t, t.Context(), "data", command)
