@@ -126,6 +126,24 @@ func TestRefusedColumns(t *testing.T) {
 	}
 }
 
+// Lists are no categories in JSON either. Runs that read them as texts read them as they did.
+func TestTextsInJSONAreRefused(t *testing.T) {
+	var file bytes.Buffer
+	w := pq.NewGenericWriter[any](&file, pq.NewSchema("table", pq.Group{"x": pq.JSON(), "y": pq.String()}))
+	row := pq.Row{pq.ByteArrayValue([]byte("[0,1]")).Level(0, 0, 0), pq.ByteArrayValue([]byte("[0,1]")).Level(0, 0, 1)}
+	if _, err := w.WriteRows([]pq.Row{row}); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(file.Bytes(), dataset.NewestRules); err == nil || !strings.Contains(err.Error(), `column "x" has texts in JSON`) || !strings.Contains(err.Error(), `[json.loads(x) for x in pyarrow.parquet.read_table(FILE)["x"].to_pylist()]`) {
+		t.Errorf("the error of JSON is %v", err)
+	}
+	for rules, skipped := range map[dataset.Rules][]string{dataset.NewestRules: {"x"}, dataset.FirstRules: nil} {
+		if rows, err := read(file.Bytes(), rules, skipped...); err != nil || !slices.Contains(rows[1], "[0,1]") {
+			t.Errorf("rules %d: %q, %v", rules, rows, err)
+		}
+	}
+}
+
 // A code for missing values is found among numbers in half precision. Skipped columns are not read.
 func TestCodesInHalfPrecision(t *testing.T) {
 	path := filepath.Join(tables, "pyarrow-v2-dictionary.parquet")

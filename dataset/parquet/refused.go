@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -55,6 +56,11 @@ func (c column) check(file *parquet.File) error {
 	switch kind, logical := c.Type().Kind(), c.element.LogicalType.Value; kind {
 	case parquet.Int96:
 		return refusal(c.Column, "times of type INT96", again)
+	case parquet.ByteArray:
+		_, json := logical.(*format.JsonType)
+		if converted := c.element.ConvertedType; json || converted.Valid && converted.V == deprecated.Json {
+			return refusal(c.Column, "texts in JSON", fmt.Sprintf(`save lists of equal lengths as an array, for example with numpy.save("rows.npy", [json.loads(x) for x in pyarrow.parquet.read_table(FILE)[%q].to_pylist()])`, c.Name()))
+		}
 	case parquet.FixedLenByteArray:
 		_, half := logical.(*format.Float16Type)
 		_, uuid := logical.(*format.UUIDType)
