@@ -68,11 +68,6 @@ func History(name string, run *runs.Run, epochs int) runs.History {
 	return h
 }
 
-// KeptOf is like Kept, for a question about the checkpoint of.
-func KeptOf[T any](w *Work, question string, of runs.Snapshot, answer func() (T, error)) (T, error) {
-	return Kept(w, fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question), answer)
-}
-
 // Kept returns the stored answer to a question. If there is none, it calls answer, and stores the result next
 // to the trainings.
 func Kept[T any](w *Work, question string, answer func() (T, error)) (T, error) {

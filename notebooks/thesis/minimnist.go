@@ -324,7 +324,7 @@ func makeMiniOptimisers(w *work) {
 			of[m.name] = append(of[m.name], b)
 			best, reached = append(best, b.best), append(reached, b.reached())
 		}
-		w.epochCurves("miniMNIST, C, each at its best rate: "+m.name, best...)
+		w.curvesBeside("miniMNIST, C, each at its best rate: "+m.name, false, nil, nil, best...)
 		w.Draw("rates-"+strings.ToLower(m.name), "log p of validation rows at the end, by 10 samples of each row, by optimiser and learning rate, of momentum and Nesterov twenty times this, mean and sd over seeds: "+m.name,
 			plotting.Measurements(plotting.Axis{Label: "learning rate η; of momentum and Nesterov 20 η", Logarithmic: true}, plotting.Axis{Label: "log p (nats)"}, reached...))
 	}

@@ -95,15 +95,11 @@ func curves(title string, labels ...string) step {
 		if labels == nil {
 			labels = c.labels
 		}
-		if c.published = c.row.published(labels); c.published != nil {
-			c.evaluated = each(labels, func(label string) float64 { return -value(c.tested(label), logP).Ours })
+		published, evaluated := c.row.published(labels), []float64(nil)
+		if published != nil {
+			evaluated = each(labels, func(label string) float64 { return -value(c.tested(label), logP).Ours })
 		}
-		if c.row.timed {
-			c.curves(title, c.all(labels...)...)
-		} else {
-			c.epochCurves(title, c.all(labels...)...)
-		}
-		c.published, c.evaluated = nil, nil
+		c.curvesBeside(title, c.row.timed, published, evaluated, c.all(labels...)...)
 	}
 }
 

@@ -22,13 +22,12 @@ type work struct {
 	*reproduce.Work
 	ctx        context.Context
 	judgements []*judgement // of the claims, in the order in which they were begun
-	published  []float64    // −log p of test rows for the curves that are drawn, or nil
-	evaluated  []float64    // the same of our runs
 }
 
 // keptOf answers a question about the model of a checkpoint, once for all results.
 func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) T {
-	return must(reproduce.KeptOf(w.Work, question, of, func() (T, error) { return answer(), nil }))
+	question = fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question)
+	return must(reproduce.Kept(w.Work, question, func() (T, error) { return answer(), nil }))
 }
 
 func each[A, B any](of []A, to func(A) B) []B {
@@ -95,49 +94,43 @@ func (w *work) timed(all ...curve) {
 }
 
 // curves draws learning curves by epochs and by the seconds that timed measured.
-func (w *work) curves(title string, all ...curve) {
-	w.epochCurves(title, all...)
-	w.Draw(slug(title)+"-seconds", w.ofCurves(title, all)+"by seconds of epochs that were timed in turn", plotting.SeedBandsByTime(w.groups(all)...).Published(w.published...).Title(title))
-}
+func (w *work) curves(title string, all ...curve) { w.curvesBeside(title, true, nil, nil, all...) }
 
-func (w *work) epochCurves(title string, all ...curve) {
-	w.Draw(slug(title)+"-epochs", w.ofCurves(title, all)+"by epochs", plotting.SeedBands(w.groups(all)...).Published(w.published...).Title(title))
-}
-
-func slug(title string) string {
-	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
-}
-
-func (w *work) ofCurves(title string, all []curve) string {
+// curvesBeside draws learning curves by epochs and, if asked, by the seconds that timed measured. Beside the curves it
+// shows −log p of test rows, as published and of our runs, unless these are nil.
+func (w *work) curvesBeside(title string, bySeconds bool, published, evaluated []float64, all ...curve) {
 	first := all[0][0]
-	e := first.run.Experiment()
-	rows := fmt.Sprintf("training rows, by %d samples of each row", e.Method.Samples)
+	samples := first.run.Experiment().Method.Samples
+	rows := fmt.Sprintf("training rows, by %d samples of each row", samples)
 	switch {
 	case first.last().Validation == nil:
-	case first.split == "test" && first.samples != e.Method.Samples:
-		rows = fmt.Sprintf("training rows (solid), by %d samples of each row, and of test rows (dashed), by %s", e.Method.Samples, thousands(first.samples))
+	case first.split == "test" && first.samples != samples:
+		rows = fmt.Sprintf("training rows (solid), by %d samples of each row, and of test rows (dashed), by %s", samples, thousands(first.samples))
 	default:
-		rows = fmt.Sprintf("training rows (solid) and %s rows (dashed), by %d samples of each row", first.split, e.Method.Samples)
+		rows = fmt.Sprintf("training rows (solid) and %s rows (dashed), by %d samples of each row", first.split, samples)
 	}
 	caption := fmt.Sprintf("%s: −log p of %s, ", title, rows)
 	if len(all[0]) > 1 {
 		caption += "mean and sd over seeds, "
 	}
-	if w.published != nil {
+	if published != nil {
 		caption += "with values of test rows, published (dotted) and ours by " + thousands(w.testSamples()) + " samples (dots), "
 	}
-	return caption
-}
-
-// groups returns the groups of seeds that a figure draws as one curve each.
-func (w *work) groups(all []curve) []plotting.Group {
 	groups := each(all, func(c curve) plotting.Group {
 		return plotting.Group{Name: c[0].history.Name, HeldOut: c[0].split, Seeds: each(c, func(t trained) runs.History { return t.history })}
 	})
-	for i, y := range w.evaluated {
+	for i, y := range evaluated {
 		groups[i].Evaluated = y
 	}
-	return groups
+	w.Draw(slug(title)+"-epochs", caption+"by epochs", plotting.SeedBands(groups...).Published(published...).Title(title))
+	if bySeconds {
+		w.Draw(slug(title)+"-seconds", caption+"by seconds of epochs that were timed in turn",
+			plotting.SeedBandsByTime(groups...).Published(published...).Title(title))
+	}
+}
+
+func slug(title string) string {
+	return strings.ToLower(strings.NewReplacer(", ", "-", ": ", "-", " ", "-", ",", "").Replace(title))
 }
 
 type norms runs.History
