@@ -10,8 +10,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
 
-// row describes, as data, a result that compares training runs: the runs, the questions about them, and the
-// figures. A run is identified by its label, the name of its cell in figures.
+// row describes the training runs that a result compares, and how it reads them. with adds the steps that find, judge
+// and draw. A run is identified by its label, the name of its cell in figures.
 type row struct {
 	cells    []cell
 	more     []plan            // further training runs

@@ -105,7 +105,8 @@ func (w *work) curvesBeside(title string, bySeconds bool, published, evaluated [
 	switch {
 	case first.last().Validation == nil:
 	case first.split == "test" && first.samples != samples:
-		rows = fmt.Sprintf("training rows (solid), by %d samples of each row, and of test rows (dashed), by %s", samples, thousands(first.samples))
+		rows = fmt.Sprintf("training rows (solid), by %d samples of each row, and of test rows (dashed), by %s",
+			samples, thousands(first.samples))
 	default:
 		rows = fmt.Sprintf("training rows (solid) and %s rows (dashed), by %d samples of each row", first.split, samples)
 	}
