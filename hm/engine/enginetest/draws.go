@@ -29,8 +29,8 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 	categorical(t, test)
 }
 
-// wantFrequencies compares the frequency of each state with its probability. It pools states that
-// are too rare for a meaningful standard error.
+// wantFrequencies compares the frequency of each state with its probability, and all of them together by
+// Pearson's χ², whose variance is twice its mean. It pools states that are too rare for a meaningful standard error.
 func wantFrequencies(t *testing.T, what string, states []oracle.Values, measure oracle.Distribution) {
 	t.Helper()
 	n := float64(len(states))
@@ -56,6 +56,17 @@ func wantFrequencies(t *testing.T, what string, states []oracle.Values, measure 
 	}
 	got, want, variance = append(got, rareGot), append(want, rareWant), append(variance, rareWant*(1-rareWant)/n)
 	wantMean(t, what, got, want, variance)
+	chi2 := 0.0
+	for k, p := range want {
+		if p > 0 {
+			chi2 += n * (got[k] - p) * (got[k] - p) / p
+		}
+	}
+	freedom := float64(len(want) - 1)
+	t.Logf("%s: χ² is %.1f for %g degrees of freedom", what, chi2, freedom)
+	if limit := freedom + maxDeviation*math.Sqrt(2*max(freedom, 1)); !(chi2 <= limit) {
+		t.Errorf("%s: χ² is %.1f, by chance at most %.1f", what, chi2, limit)
+	}
 }
 
 // distributionOfMixtures tests that drawn units, standardised by their means and deviations given their parents,

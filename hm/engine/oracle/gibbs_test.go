@@ -95,7 +95,7 @@ func TestGibbsTendsToBidirectional(t *testing.T) {
 			for _, k := range []int{16, 64, 256} {
 				g := Gibbs{Networks: m, Candidates: k, Inner: 1, Known: known}
 				settled := g.After(m.BidirectionalGiven(x, known), 15)
-				distance := TotalVariation(settled, m.BidirectionalGiven(x, known))
+				distance := totalVariation(settled, m.BidirectionalGiven(x, known))
 				t.Logf("%v, %d known, K = %d: total variation %.5f", coding, len(known), k, distance)
 				if wantClose(t, "probability", total(settled), 1, 1e-8); previous > 0 && !(distance < 0.3*previous && distance > 0.2*previous) {
 					t.Errorf("total variation %g of %d candidates after %g of a quarter as many: want about a quarter", distance, k, previous)
@@ -109,6 +109,22 @@ func TestGibbsTendsToBidirectional(t *testing.T) {
 func total(m Distribution) (sum float64) {
 	for _, probability := range m {
 		sum += probability
+	}
+	return sum
+}
+
+// totalVariation returns half the sum of the absolute differences of two distributions.
+func totalVariation(a, b Distribution) float64 {
+	difference := map[string]float64{}
+	for v, probability := range a {
+		difference[v.Key()] += probability
+	}
+	for v, probability := range b {
+		difference[v.Key()] -= probability
+	}
+	sum := 0.0
+	for _, d := range difference {
+		sum += math.Abs(d) / 2
 	}
 	return sum
 }

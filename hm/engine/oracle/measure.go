@@ -82,19 +82,3 @@ func Equal[S any](draws []S) iter.Seq2[S, float64] {
 		}
 	}
 }
-
-// TotalVariation returns half the sum of the absolute differences of two distributions.
-func TotalVariation(a, b Distribution) float64 {
-	difference := map[string]float64{}
-	for v, probability := range a {
-		difference[v.Key()] += probability
-	}
-	for v, probability := range b {
-		difference[v.Key()] -= probability
-	}
-	sum := 0.0
-	for _, d := range difference {
-		sum += math.Abs(d) / 2
-	}
-	return sum
-}
