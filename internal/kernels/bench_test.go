@@ -71,7 +71,7 @@ func BenchmarkMulPacked(b *testing.B) {
 		x, w, c := f.matrix(s.rows, s.depth), f.matrix(s.cols, s.depth), f.matrix(s.rows, s.cols)
 		packed := map[instructionSet]*Packed{}
 		defer func(s instructionSet) { current = s }(current)
-		for current = range best() + 1 {
+		for _, current = range supported {
 			packed[current] = NewPacked(s.cols, s.depth)
 			packed[current].Pack(w, 0, s.cols)
 		}
@@ -87,7 +87,7 @@ func BenchmarkMulPacked(b *testing.B) {
 func BenchmarkPack(b *testing.B) {
 	w, p := NewMatrix(300, 785), map[instructionSet]*Packed{}
 	defer func(s instructionSet) { current = s }(current)
-	for current = range best() + 1 {
+	for _, current = range supported {
 		p[current] = NewPacked(w.Rows, w.Cols)
 	}
 	benchmark(b, 4*300*785, "GB/s", func(part, parts int) {

@@ -85,8 +85,11 @@ func (s instructionSet) wordBits() int { return groupsOfWord * s.groupBits() }
 // columns returns the number of columns of a vector, and tileColumns the number of columns of a
 // tile.
 func (s instructionSet) columns() int {
-	if s == portable {
+	switch s {
+	case portable:
 		return 1
+	case neon:
+		return 8
 	}
 	return s.lanes()
 }
@@ -97,6 +100,8 @@ func (s instructionSet) tileColumns() int {
 		return 96
 	case avx2:
 		return 24
+	case neon:
+		return 8
 	}
 	return 16
 }

@@ -95,10 +95,15 @@ func portableWriteRows(c Matrix, sums []int32, stride int, o *fixedOutput, add b
 	}
 }
 
-func portableWriteColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
+// portableWriteColumns writes the columns of sums as rows, except that it leaves out the first
+// rows of sums in the first columns.
+func portableWriteColumns(c Matrix, sums []int32, stride int, o *fixedOutput, columns, rows int) {
 	for column := range c.Rows {
+		if column == columns {
+			rows = 0
+		}
 		row := Row(c, column)
-		for r := range row {
+		for r := rows; r < len(row); r++ {
 			row[r] = o.float(r, sums[r*stride+column])
 		}
 	}

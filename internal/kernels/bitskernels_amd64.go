@@ -96,17 +96,6 @@ func (s instructionSet) writeColumns(c Matrix, sums []int32, stride int, o *fixe
 			writeColumnsAVX2(&c.Data[r], &sums[r*stride], &o.starts[r], &o.scales[r], min(avx2.lanes(), c.Cols-r), c.Rows, 4*c.Stride, 4*stride, o.shift)
 		}
 	default:
-		portableWriteColumns(c, sums, stride, o)
-	}
-}
-
-// transposeBlocks transposes from into to, one block of rows after the other.
-func (s instructionSet) transposeBlocks(to, from Matrix) {
-	if s == portable {
-		portableTranspose(to, from)
-		return
-	}
-	for first := 0; first < from.Rows; first += s.lanes() {
-		s.transpose(&to.Data[first], &from.Data[first*from.Stride], min(s.lanes(), from.Rows-first), from.Cols, 4*to.Stride, 4*from.Stride)
+		portableWriteColumns(c, sums, stride, o, 0, 0)
 	}
 }

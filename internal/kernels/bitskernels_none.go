@@ -1,4 +1,4 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package kernels
 
@@ -27,7 +27,5 @@ func (instructionSet) writeRows(c Matrix, sums []int32, stride int, o *fixedOutp
 }
 
 func (instructionSet) writeColumns(c Matrix, sums []int32, stride int, o *fixedOutput) {
-	portableWriteColumns(c, sums, stride, o)
+	portableWriteColumns(c, sums, stride, o, 0, 0)
 }
-
-func (instructionSet) transposeBlocks(to, from Matrix) { portableTranspose(to, from) }

@@ -135,3 +135,14 @@ func (w *bitsWork) packColumns(f *Fixed, m Matrix, first, last int) {
 		}
 	}
 }
+
+// transposeBlocks transposes from into to, one block of rows after the other.
+func (s instructionSet) transposeBlocks(to, from Matrix) {
+	if s == portable {
+		portableTranspose(to, from)
+		return
+	}
+	for first := 0; first < from.Rows; first += s.lanes() {
+		s.transpose(to.Data[first:], from.Data[first*from.Stride:], min(s.lanes(), from.Rows-first), from.Cols, to.Stride, from.Stride)
+	}
+}

@@ -13,15 +13,17 @@ const (
 	portable instructionSet = iota
 	avx2
 	avx512
+	neon
 )
 
-var instructionSetNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512"}
+var instructionSetNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512", neon: "neon"}
 
 // variable is the environment variable that selects the instruction set.
 const variable = "HELMHOLTZ_CPU"
 
 var (
-	current    = best()
+	supported  = supportedSets() // slowest first
+	current    = supported[len(supported)-1]
 	unfollowed error // error in the choice of HELMHOLTZ_CPU
 )
 
@@ -38,20 +40,25 @@ func init() {
 // unset.
 func EnvironmentError() error { return unfollowed }
 
-// InstructionSet returns the name of the instruction set that the kernels use: avx512, avx2 or
+// InstructionSet returns the name of the instruction set that the kernels use: avx512, avx2, neon or
 // portable. It is the best that the processor has, unless the environment variable HELMHOLTZ_CPU or
 // SetInstructionSet selects another.
 func InstructionSet() string { return instructionSetNames[current] }
 
 // InstructionSets returns the names of the instruction sets that this build and this processor
 // support, slowest first.
-func InstructionSets() []string { return instructionSetNames[:best()+1] }
+func InstructionSets() (names []string) {
+	for _, s := range supported {
+		names = append(names, instructionSetNames[s])
+	}
+	return names
+}
 
 // SetInstructionSet makes the kernels use one of InstructionSets. No kernel may run meanwhile.
 func SetInstructionSet(name string) error {
-	for i, n := range InstructionSets() {
-		if n == name {
-			current = instructionSet(i)
+	for _, s := range supported {
+		if instructionSetNames[s] == name {
+			current = s
 			return nil
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// best returns the fastest instruction set of this processor.
-func best() instructionSet {
+// supportedSets returns the instruction sets of this processor.
+func supportedSets() []instructionSet {
 	switch {
 	case !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI2):
-		return portable
+		return []instructionSet{portable}
 	case !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL):
-		return avx2
+		return []instructionSet{portable, avx2}
 	}
-	return avx512
+	return []instructionSet{portable, avx2, avx512}
 }
 
 // lanes returns the number of float32 in a vector.
@@ -55,11 +55,11 @@ func (s instructionSet) outer(c, a, b *float64, depth, stride int) {
 }
 
 // transpose transposes rows, at most one per lane of a vector.
-func (s instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
+func (s instructionSet) transpose(to, from []float32, rows, depth, strideTo, strideFrom int) {
 	if s == avx512 {
-		transposeAVX512(to, from, rows, depth, strideTo, strideFrom)
+		transposeAVX512(&to[0], &from[0], rows, depth, 4*strideTo, 4*strideFrom)
 	} else {
-		transposeAVX2(to, from, rows, depth, strideTo, strideFrom)
+		transposeAVX2(&to[0], &from[0], rows, depth, 4*strideTo, 4*strideFrom)
 	}
 }
 

@@ -1,11 +1,12 @@
-//go:build !amd64 || purego
+//go:build (!amd64 && !arm64) || purego
 
 package kernels
 
 import "github.com/helmholtz-go/helmholtz/internal/philox"
 
-// best returns the only instruction set of this build: the vector kernels below are never called.
-func best() instructionSet { return portable }
+// supportedSets returns the only instruction set of this build: the vector kernels below are never
+// called.
+func supportedSets() []instructionSet { return []instructionSet{portable} }
 
 const noVectors = "kernels: this build has no vector kernels"
 
@@ -17,7 +18,7 @@ func (instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowSt
 
 func (instructionSet) outer(c, a, b *float64, depth, stride int) { panic(noVectors) }
 
-func (instructionSet) transpose(to, from *float32, rows, depth, strideTo, strideFrom int) {
+func (instructionSet) transpose(to, from []float32, rows, depth, strideTo, strideFrom int) {
 	panic(noVectors)
 }
 

@@ -117,7 +117,7 @@ func packed(panel []float32, s instructionSet, b Matrix, first, last int) []floa
 		return panel
 	}
 	for i := first; i < last; i += lanes {
-		s.transpose(&panel[i-first], &b.Data[i*b.Stride], min(lanes, last-i), b.Cols, 4*width, 4*b.Stride)
+		s.transpose(panel[i-first:], b.Data[i*b.Stride:], min(lanes, last-i), b.Cols, width, b.Stride)
 	}
 	return panel
 }

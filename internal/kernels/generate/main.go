@@ -21,6 +21,7 @@ import (
 //go:generate go run . -kernel product -out ../product_amd64.s -stubs ../product_amd64.go -pkg kernels
 //go:generate go run . -kernel symmetric -out ../symmetric_amd64.s -stubs ../symmetric_amd64.go -pkg kernels
 //go:generate go run . -kernel transpose -out ../transpose_amd64.s -stubs ../transpose_amd64.go -pkg kernels
+//go:generate go run ./neon
 
 var kernels = map[string]func(instructionSet){
 	"bernoulli": bernoulli,
