@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
+.PHONY: help notebook notebooks lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -48,6 +48,14 @@ torture: ## kill the program at every system call that writes, let its writes fa
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
 	@internal/fuzz/run.sh $(FUZZTIME) $(JOBS) '$(FUZZ)'
+
+ARM := GOOS=linux GOARCH=arm64 go test -exec qemu-aarch64 -short
+arm: ## test the kernels and the engine for arm64 on an emulated processor, for minutes (apt-get install qemu-user)
+	@# The emulated program cannot start itself, as this test asks.
+	$(ARM) -skip '^TestEnvironmentVariable$$' ./internal/kernels
+	$(ARM) -timeout 1h ./fisher
+	$(ARM) -timeout 1h -run 'Fixed|/(gradient of|resumption|pairs|divergence|determinism|chunks|binarization)' ./hm/engine/cpu
+	$(ARM) -timeout 1h -run 'TestResumeIsExactAcrossInstructionSets' ./hm
 
 tensorboard: ## test that TensorBoard reads the event files of runs, installing it
 	@python3 -m venv build/tensorboard && build/tensorboard/bin/pip install --quiet tensorboard==2.21.0
@@ -110,6 +118,6 @@ lint: ## check formatting, vet, and build for other machines, WebAssembly among 
 		test -z "$$hidden" || { echo ".gitignore or .dockerignore hides what is committed:"; echo "$$hidden"; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
-	GOOS=darwin GOARCH=arm64 go build ./...
+	GOOS=darwin GOARCH=arm64 go vet ./...
 	GOOS=windows GOARCH=amd64 go vet ./...
 	GOOS=js GOARCH=wasm go build ./hm ./boltzmann/... ./plotting

@@ -28,7 +28,7 @@ func newBench() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "bench",
 		Short: "Measure how long training and evaluation take",
-	}, computing(newBenchTrain()), computing(newBenchEval()), newBenchGrowth())
+	}, computing(newBenchTrain()), computing(newBenchEval()), newBenchHere(), newBenchGrowth())
 }
 
 type machineRecord struct {
@@ -222,6 +222,55 @@ func newBenchEval() *cobra.Command {
 		}{backend, device, rate, machine}, fmt.Sprintf("%.0f samples per second", rate))
 	}
 	return c
+}
+
+func newBenchHere() *cobra.Command {
+	var steps int
+	c := &cobra.Command{
+		Use:   "here",
+		Short: "Measure how fast this machine computes, with each instruction set that it has",
+		Args:  noArgs,
+	}
+	numberFlag(c.Flags(), &steps, "steps", 200, 1, "`number` of steps to measure")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		set, err := dataset.Spec{Name: "glyphs", Subset: 500}.OpenNew()
+		if err := errors.Join(err, hm.UseBackend("cpu")); err != nil {
+			return err
+		}
+		e := hm.RWS().Experiment(hm.New(set.Shape()).Dense(200, 100), set)
+		defer kernels.SetInstructionSet(kernels.InstructionSet())
+		fmt.Fprintf(c.OutOrStdout(), "%s/%s, %s\n", runtime.GOOS, runtime.GOARCH, processor())
+		portable := 0.0
+		for _, name := range kernels.InstructionSets() {
+			if err := kernels.SetInstructionSet(name); err != nil {
+				return err
+			}
+			timing, err := e.Benchmark(c.Context(), set, steps, newFraction(c.ErrOrStderr(), name))
+			if err != nil {
+				return err
+			}
+			if portable == 0 { // the first set
+				portable = timing.StepMS
+			}
+			fmt.Fprintf(c.OutOrStdout(), "%-8s  products %.1f GFLOP/s on one thread, step of RWS %.3f ms, %.3f of portable\n",
+				name, productRate(), timing.StepMS, timing.StepMS/portable)
+		}
+		return nil
+	}
+	return c
+}
+
+// productRate returns the billions of operations per second of a large matrix product.
+func productRate() float64 {
+	const rows, depth, columns = 320, 785, 300
+	a, b, product := kernels.NewMatrix(rows, depth), kernels.NewMatrix(columns, depth), kernels.NewMatrix(rows, columns)
+	best := time.Duration(math.MaxInt64)
+	for range 5 {
+		start := time.Now()
+		kernels.MulNT(product, a, b)
+		best = min(best, time.Since(start))
+	}
+	return 2 * rows * depth * columns / best.Seconds() / 1e9
 }
 
 func newBenchGrowth() *cobra.Command {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 func TestBenchTrainWritesAProfile(t *testing.T) {
@@ -17,6 +19,32 @@ func TestBenchTrainWritesAProfile(t *testing.T) {
 	// A profile is a gzipped message.
 	if text, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(text), "\x1f\x8b") {
 		t.Errorf("the profile holds %.20q (%v)", text, err)
+	}
+}
+
+// Every instruction set is measured, beside the name of the one in use.
+func TestBenchHere(t *testing.T) {
+	used := kernels.InstructionSet()
+	out := succeed(t, "bench", "here", "--steps", "2")
+	for _, want := range append(kernels.InstructionSets(), processor(), " "+used+" kernels", "1.000 of portable\n") {
+		if !strings.Contains(out, want) {
+			t.Errorf("bench here printed no %q:\n%s", want, out)
+		}
+	}
+	if kernels.InstructionSet() != used {
+		t.Errorf("bench here leaves the instruction set %s", kernels.InstructionSet())
+	}
+}
+
+// Doctor names faster kernels.
+func TestDoctorNamesTheKernels(t *testing.T) {
+	sets := kernels.InstructionSets()
+	defer kernels.SetInstructionSet(kernels.InstructionSet())
+	if err := kernels.SetInstructionSet("portable"); err != nil {
+		t.Fatal(err)
+	}
+	if got := processor(); !strings.Contains(got, " portable kernels") || len(sets) > 1 && !strings.Contains(got, "the "+sets[len(sets)-1]+" kernels are faster: unset HELMHOLTZ_CPU") {
+		t.Errorf("the processor is described as %q", got)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/klauspost/cpuid/v2"
 	"github.com/spf13/cobra"
 )
@@ -83,13 +84,13 @@ func examine(w io.Writer, e environment) {
 		path, err := e.look(tool)
 		either(tool, "", path, err, "not found: make notebook installs it")
 	}
-	kernels := 0
+	registered := 0
 	for _, path := range e.kernels() {
 		argv, remedy := startsGo(path)
 		if argv == nil {
 			continue
 		}
-		kernels++
+		registered++
 		missing := slices.IndexFunc(argv, func(argument string) bool {
 			_, err := os.Stat(argument)
 			return filepath.IsAbs(argument) && err != nil
@@ -99,7 +100,7 @@ func examine(w io.Writer, e environment) {
 		}
 		line(missing < 0, "kernel", path)
 	}
-	if kernels == 0 {
+	if registered == 0 {
 		line(false, "kernel", noKernel)
 	}
 	var missing []string
@@ -115,14 +116,7 @@ func examine(w io.Writer, e environment) {
 			len(sets)-len(missing), strings.Join(missing, ", "), dataset.Environment)
 	}
 	line(len(missing) == 0, "data", detail)
-	processor := cmp.Or(cpuid.CPU.BrandName, runtime.GOARCH)
-	var vectors []string
-	for _, f := range []cpuid.FeatureID{cpuid.AVX2, cpuid.FMA3, cpuid.AVX512F, cpuid.ASIMD} {
-		if cpuid.CPU.Supports(f) {
-			vectors = append(vectors, f.String())
-		}
-	}
-	line(true, "CPU", strings.Join(append([]string{processor, fmt.Sprintf("%d threads", runtime.GOMAXPROCS(0))}, vectors...), ", "))
+	line(true, "CPU", processor())
 	path, err := e.look("nvidia-smi")
 	either("GPU", "there is one: ", path, err, "no nvidia-smi, so there seems to be none")
 	for _, name := range engine.Names() {
@@ -137,6 +131,19 @@ func examine(w io.Writer, e environment) {
 	}
 	name, _, err := hm.Device()
 	either("backend", "", name+" computes; "+hm.BackendVariable+" or --backend chooses another", err, fmt.Sprint(err))
+}
+
+// processor describes the processor and the code that computes on it.
+func processor() string {
+	sets, used := kernels.InstructionSets(), kernels.InstructionSet()
+	text := fmt.Sprintf("%s, %d threads, %s kernels", cmp.Or(cpuid.CPU.BrandName, runtime.GOARCH), runtime.GOMAXPROCS(0), used)
+	switch fastest := sets[len(sets)-1]; {
+	case fastest != used:
+		text += fmt.Sprintf("; the %s kernels are faster: unset HELMHOLTZ_CPU", fastest)
+	case fastest == "portable":
+		text += ", which are slow; there are faster ones for AVX2 and AVX-512 (amd64) and for arm64, in builds without the tag purego"
+	}
+	return text
 }
 
 // oldestGo is the oldest Go version that go.mod allows.
