@@ -71,7 +71,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Usage: "`storage` of the inverse Fisher blocks: int16, or float32 as the reference and for α below 0.001",
 	}, {
 		Value: &s.Arithmetic, Flag: "arithmetic", Group: method, Legend: map[Arithmetic]string{FloatingPoint: "products in float32", FixedPoint: "fixed point"}[s.Arithmetic],
-		Usage: "`how` products with binary units are computed: fixed (faster, and identical on every instruction set of an architecture), float32 as the reference, or auto, which is fixed if the backend has it",
+		Usage: "`how` products with binary units are computed: fixed (faster, and identical on every instruction set), float32 as the reference, or auto, which is fixed if the backend has it",
 	}, {
 		Value: &s.Optimizer, Flag: "optimizer", Group: optimizer, Legend: s.Optimizer.String(),
 		Usage: "`which` of gd, momentum, nesterov, adam",

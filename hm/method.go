@@ -51,7 +51,7 @@ func (m Method) FisherPrecision(p FisherPrecision) Method { m.spec.FisherPrecisi
 // later use of the run. With AutoArithmetic, the default, training in the directory of an earlier run
 // resumes it in the run's arithmetic. FixedPoint is faster. If all layers are dense and binary, without
 // tanh layers, WS, RWS, BiHM and REINFORCE without optimal baselines then produce the same bytes on
-// every instruction set of amd64.
+// every instruction set of amd64 and arm64.
 func (m Method) Arithmetic(a Arithmetic) Method { m.spec.Arithmetic = a; return m }
 
 // Phases sets the weights of the wake samples and the phases, with their default parameters.

@@ -29,7 +29,7 @@ type Provenance struct {
 	Platform       string    `json:"platform"` // operating system and architecture
 	Processor      string    `json:"processor"`
 	Threads        int       `json:"threads"`
-	InstructionSet string    `json:"instruction_set"` // avx512, avx2 or portable
+	InstructionSet string    `json:"instruction_set"` // avx512, avx2, neon or portable
 	Backend        string    `json:"backend,omitempty"`
 	Device         string    `json:"device,omitempty"`
 	Fingerprint    string    `json:"fingerprint"` // SHA-256 of the data

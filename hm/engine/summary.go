@@ -1,6 +1,6 @@
 package engine
 
-import "math"
+import "github.com/helmholtz-go/helmholtz/internal/statistics"
 
 // Weigh multiplies the values of which MeanReport takes means by the share of each datum.
 func Weigh(data []Likelihood, shares []float64) {
@@ -67,12 +67,13 @@ func (s *WeightSum) Merge(other WeightSum) {
 	}
 	root := 1.0
 	if other.Largest != s.Largest { // the difference of equal infinities is NaN
-		root = math.Exp((other.Largest - s.Largest) / 2)
+		root = statistics.Exp((other.Largest - s.Largest) / 2)
 	}
 	s.Count += other.Count
-	s.Root += root * other.Root
-	s.First += root * root * other.First
-	s.Second += root * root * root * root * other.Second
+	// The roundings keep compilers from fusing operations, which would depend on the processor.
+	s.Root += float64(root * other.Root)
+	s.First += float64(root * root * other.First)
+	s.Second += float64(root * root * root * root * other.Second)
 	s.Logs += other.Logs
 }
 
@@ -80,9 +81,9 @@ func (s *WeightSum) Merge(other WeightSum) {
 func (s *WeightSum) Likelihood() Likelihood {
 	n := float64(s.Count)
 	return Likelihood{
-		LogP:          s.Largest + math.Log(s.First/n),
+		LogP:          s.Largest + statistics.Log(s.First/n),
 		Bound:         s.Logs / n,
-		LogPTildeStar: s.Largest + 2*math.Log(s.Root/n),
+		LogPTildeStar: s.Largest + float64(2*statistics.Log(s.Root/n)),
 		ESS:           min(1, s.First*s.First/(n*s.Second)), // rounding may exceed 1
 		ESSStar:       min(1, s.Root*s.Root/(n*s.First)),
 	}

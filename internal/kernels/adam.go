@@ -17,8 +17,8 @@ func (a Adam) Ascend(parameters, mean, square, gradient []float32, rate float64,
 	b1, b2 := float32(a.Beta1), float32(a.Beta2)
 	c1, c2 := float32(1-a.Beta1), float32(1-a.Beta2)
 	for k, g := range gradient {
-		mean[k] = b1*mean[k] + c1*g
-		square[k] = b2*square[k] + c2*g*g
+		mean[k] = float32(b1*mean[k]) + float32(c1*g) // not fused on any processor
+		square[k] = float32(b2*square[k]) + float32(c2*g*g)
 		parameters[k] += float32(rate * float64(mean[k]) / (math.Sqrt(correction*float64(square[k])) + a.Epsilon))
 	}
 }

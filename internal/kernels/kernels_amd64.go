@@ -74,6 +74,10 @@ func (s instructionSet) gather(to, from Matrix, rows []int32, weights []float32)
 	}
 }
 
+func (instructionSet) addMultiple(x []float32, by float32, y []float32) {
+	portableAddMultiple(x, by, y)
+}
+
 func (s instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
 	if s == avx512 {
 		drawAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)

@@ -60,6 +60,14 @@ func (s instructionSet) gather(to, from Matrix, rows []int32, weights []float32)
 	}
 }
 
+func (s instructionSet) addMultiple(x []float32, by float32, y []float32) {
+	if s == portable || len(y) == 0 {
+		portableAddMultiple(x, by, y)
+	} else {
+		addMultipleNEON(&x[0], &y[0], len(y), by)
+	}
+}
+
 // The flags of what unitsNEON does.
 const (
 	draws = 1 << iota

@@ -26,6 +26,10 @@ func (instructionSet) gather(to, from Matrix, rows []int32, weights []float32) {
 	portableGather(to, from, rows, weights)
 }
 
+func (instructionSet) addMultiple(x []float32, by float32, y []float32) {
+	portableAddMultiple(x, by, y)
+}
+
 func (instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
 	panic(noVectors)
 }

@@ -8,7 +8,11 @@
 // changes a result.
 package kernels
 
-import "gonum.org/v1/gonum/blas/blas32"
+import (
+	"runtime"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
 
 // Matrix is a row-major matrix in single precision.
 type Matrix = blas32.General
@@ -69,9 +73,19 @@ func Transposed(m Matrix) Matrix {
 	return t
 }
 
-// AddMultiple adds by·y to x.
+// AddMultiple adds by·y to x, with the same roundings on every processor.
 func AddMultiple(x []float32, by float32, y []float32) {
-	blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
+	if runtime.GOARCH == "amd64" { // gonum has assembly
+		blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
+		return
+	}
+	current.addMultiple(x[:len(y)], by, y)
+}
+
+func portableAddMultiple(x []float32, by float32, y []float32) {
+	for i, v := range y {
+		x[i] += float32(by * v)
+	}
 }
 
 // AddToRows adds y to each row of m.

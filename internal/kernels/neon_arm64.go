@@ -99,6 +99,11 @@ func transposeNEON(to *float32, from *float32, rows int, vectors int, strideTo i
 //go:noescape
 func multiplyNEON(to *float32, from *float32, count int, by float32)
 
+// addMultipleNEON adds by times count numbers of from to numbers.
+//
+//go:noescape
+func addMultipleNEON(to *float32, from *float32, count int, by float32)
+
 // outerNEON adds aᵀ·b of depth ≥ 1 rows to a tile of c, 2 × 6. Rows of all three lie stride bytes apart.
 //
 //go:noescape

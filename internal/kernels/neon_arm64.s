@@ -5009,6 +5009,43 @@ one439:
 end440:
 	RET
 
+// func addMultipleNEON(to *float32, from *float32, count int, by float32)
+TEXT ·addMultipleNEON(SB), NOSPLIT, $0-28
+	MOVD to+0(FP), R0
+	MOVD from+8(FP), R1
+	MOVD count+16(FP), R2
+	MOVWU by+24(FP), R3
+	VDUP R3, V0.S4
+	SUBS $16, R2
+	BLT single442
+loop445:
+	VLD1.P 64(R1), [V1.S4, V2.S4, V3.S4, V4.S4]
+	VLD1 (R0), [V5.S4, V6.S4, V7.S4, V8.S4]
+	WORD $0x6e20dc21 // fmul v1.4s, v1.4s, v0.4s
+	WORD $0x4e25d421 // fadd v1.4s, v1.4s, v5.4s
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
+	WORD $0x6e20dc63 // fmul v3.4s, v3.4s, v0.4s
+	WORD $0x4e27d463 // fadd v3.4s, v3.4s, v7.4s
+	WORD $0x6e20dc84 // fmul v4.4s, v4.4s, v0.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	VST1.P [V1.S4, V2.S4, V3.S4, V4.S4], 64(R0)
+	SUBS $16, R2
+	BGE loop445
+single442:
+	ADDS $16, R2
+	BEQ end444
+one443:
+	FMOVS.P 4(R1), F1
+	FMULS F0, F1, F1
+	FMOVS (R0), F5
+	FADDS F5, F1, F1
+	FMOVS.P F1, 4(R0)
+	SUBS $1, R2
+	BNE one443
+end444:
+	RET
+
 // func outerNEON(c *float64, a *float64, b *float64, depth int, stride int)
 TEXT ·outerNEON(SB), NOSPLIT, $0-40
 	MOVD c+0(FP), R0
@@ -5022,7 +5059,7 @@ TEXT ·outerNEON(SB), NOSPLIT, $0-40
 	VEOR V8.B16, V8.B16, V8.B16
 	VEOR V9.B16, V9.B16, V9.B16
 	VEOR V10.B16, V10.B16, V10.B16
-loop442:
+loop446:
 	VLD1.P (R2)(R4), [V0.D2, V1.D2, V2.D2]
 	VLD1.P (R1)(R4), [V3.D2]
 	VDUP V3.D[1], V4.D2
@@ -5034,7 +5071,7 @@ loop442:
 	VFMLA V4.D2, V1.D2, V9.D2
 	VFMLA V4.D2, V2.D2, V10.D2
 	SUBS $1, R3
-	BNE loop442
+	BNE loop446
 	VLD1 (R0), [V0.D2, V1.D2, V2.D2]
 	WORD $0x4e65d400 // fadd v0.2d, v0.2d, v5.2d
 	WORD $0x4e66d421 // fadd v1.2d, v1.2d, v6.2d

@@ -36,7 +36,7 @@ func (o entropy) add(of *lesson, n network, r int) {
 		copy(row, residuals)
 		kernels.Scale(row, weight)
 		for j, a := range kernels.Row(of.outputs[n][i], r) {
-			row[j] += slope * entropySlope(a, residuals[j])
+			row[j] += float32(slope * entropySlope(a, residuals[j]))
 		}
 	}
 }

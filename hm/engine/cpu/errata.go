@@ -23,7 +23,7 @@ type printedEntropy struct {
 func (o printedEntropy) weight(of *lesson, n network, r int) float64 {
 	weight := o.objective.weight(of, n, r)
 	if s := o.samples; of == s.wake && n == recognition || of == s.dreams && n == generative {
-		weight -= s.warmth * s.algorithm.EntropyEstimator
+		weight -= float64(s.warmth * s.algorithm.EntropyEstimator)
 	}
 	return weight
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // samples holds the draws of a step and their weights: everything that an objective may use.
@@ -71,7 +72,7 @@ func (o likelihood) weighImportance(part *pass, first int, _ []int, _ place) {
 		}
 		sum := 0.0
 		for k := range weights {
-			weights[k] = math.Exp(weights[k] - largest)
+			weights[k] = statistics.Exp(weights[k] - largest)
 			sum += weights[k]
 		}
 		for k := range weights {

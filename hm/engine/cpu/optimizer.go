@@ -18,7 +18,7 @@ func (t *trainer) lookAhead(learningRate float64) {
 	ahead := float32(learningRate * a.Momentum)
 	p, velocity := t.state.Parameters.Flat, t.state.Moments[0].Flat
 	for k := range p {
-		t.point.Flat[k] = p[k] + ahead*velocity[k]
+		t.point.Flat[k] = p[k] + float32(ahead*velocity[k])
 	}
 }
 
@@ -33,7 +33,8 @@ func (t *trainer) update(gradient *engine.Parameters, learningRate float64, firs
 }
 
 // mover returns a function that moves parameters first to last−1 along g as the n-th update of the
-// optimiser.
+// optimiser. It rounds products explicitly, so that compilers do not fuse them with sums, which would
+// give other bytes on other processors.
 func (t *trainer) mover(g []float32, learningRate float64, n int) func(first, last int) {
 	p, moments := t.state.Parameters.Flat, t.state.Moments
 	switch a := t.job.Algorithm; a.Optimizer {
@@ -48,8 +49,8 @@ func (t *trainer) mover(g []float32, learningRate float64, n int) func(first, la
 		velocity := moments[0].Flat
 		return func(first, last int) {
 			for k := first; k < last; k++ {
-				velocity[k] = decay*velocity[k] + g[k]
-				p[k] += rate * velocity[k]
+				velocity[k] = float32(decay*velocity[k]) + g[k]
+				p[k] += float32(rate * velocity[k])
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (t *trainer) takePenalties(parameters engine.Layer, gradient kernels.Matrix
 		slopes := kernels.Row(gradient, r)[1:]
 		for k, w := range parameters.Row(first + r)[1:] {
 			if w != 0 {
-				slopes[k] -= l2*w + withSign(l1, w)
+				slopes[k] -= float32(l2*w) + withSign(l1, w)
 			}
 		}
 	}

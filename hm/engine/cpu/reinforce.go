@@ -54,7 +54,7 @@ func (f *reinforcement) othersMean(means []float64) {
 	sum, total := 0.0, 0.0
 	for k := range means {
 		f.sums[k], f.totals[k] = sum, total
-		sum += f.squares[k] * f.signal[k]
+		sum += float64(f.squares[k] * f.signal[k])
 		total += f.squares[k]
 	}
 	sum, total = 0, 0
@@ -62,7 +62,7 @@ func (f *reinforcement) othersMean(means []float64) {
 		if others := f.totals[k] + total; others != 0 {
 			means[k] = (f.sums[k] + sum) / others
 		}
-		sum += f.squares[k] * f.signal[k]
+		sum += float64(f.squares[k] * f.signal[k])
 		total += f.squares[k]
 	}
 }
@@ -147,7 +147,7 @@ func (o reinforce) accumulate(tile tile, gradient kernels.Matrix) bool {
 			}
 			f.optimal()
 			for s, score := range scores {
-				sums[k] += f.weight(s) * float64(score.Data[k])
+				sums[k] += float64(f.weight(s) * float64(score.Data[k]))
 			}
 		}
 	}

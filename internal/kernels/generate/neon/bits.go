@@ -313,32 +313,8 @@ func (f *file) rest() {
 	})
 	f.do("RET")
 
-	f.kernel("multiply", "to *float32, from *float32, count int, by float32", "", "writes count numbers, each by times a number of from.")
-	to, source, count, by := f.argument("to"), f.argument("from"), f.argument("count"), f.broadcast("by")
-	x := f.many(4)
-	single, one, end := f.unique("single"), f.unique("one"), f.unique("end")
-	f.do("SUBS $16, %v", count)
-	f.do("BLT %s", single)
-	again := f.unique("loop")
-	f.label(again)
-	f.do("VLD1.P 64(%v), %v", source, list(x))
-	for _, v := range x {
-		f.word("FMUL 4S 4S 4S", v, v, by)
-	}
-	f.do("VST1.P %v, 64(%v)", list(x), to)
-	f.do("SUBS $16, %v", count)
-	f.do("BGE %s", again)
-	f.label(single)
-	f.do("ADDS $16, %v", count)
-	f.do("BEQ %s", end)
-	f.label(one)
-	f.do("FMOVS.P 4(%v), F%d", source, x[0])
-	f.do("FMULS F%d, F%[2]d, F%[2]d", by, x[0])
-	f.do("FMOVS.P F%d, 4(%v)", x[0], to)
-	f.do("SUBS $1, %v", count)
-	f.do("BNE %s", one)
-	f.label(end)
-	f.do("RET")
+	f.multiply("multiply", "writes count numbers, each by times a number of from.", false)
+	f.multiply("addMultiple", "adds by times count numbers of from to numbers.", true)
 
 	f.kernel("outer", "c *float64, a *float64, b *float64, depth int, stride int", "",
 		"adds aᵀ·b of depth ≥ 1 rows to a tile of c, 2 × 6. Rows of all three lie stride bytes apart.")
@@ -363,5 +339,45 @@ func (f *file) rest() {
 		f.do("VST1 %s, (%v)", doubles(row), c)
 		f.do("ADD %v, %v", stride, c)
 	}
+	f.do("RET")
+}
+
+// multiply writes a kernel that multiplies a row by a number, and perhaps adds the products,
+// rounded, to another row.
+func (f *file) multiply(name, does string, add bool) {
+	f.kernel(name, "to *float32, from *float32, count int, by float32", "", does)
+	to, from, count, by := f.argument("to"), f.argument("from"), f.argument("count"), f.broadcast("by")
+	x, old := f.many(4), f.many(4)
+	single, one, end, again := f.unique("single"), f.unique("one"), f.unique("end"), f.unique("loop")
+	f.do("SUBS $16, %v", count)
+	f.do("BLT %s", single)
+	f.label(again)
+	f.do("VLD1.P 64(%v), %v", from, list(x))
+	if add {
+		f.do("VLD1 (%v), %v", to, list(old))
+	}
+	for i, v := range x {
+		f.word("FMUL 4S 4S 4S", v, v, by)
+		if add {
+			f.word("FADD 4S 4S 4S", v, v, old[i])
+		}
+	}
+	f.do("VST1.P %v, 64(%v)", list(x), to)
+	f.do("SUBS $16, %v", count)
+	f.do("BGE %s", again)
+	f.label(single)
+	f.do("ADDS $16, %v", count)
+	f.do("BEQ %s", end)
+	f.label(one)
+	f.do("FMOVS.P 4(%v), F%d", from, x[0])
+	f.do("FMULS F%d, F%[2]d, F%[2]d", by, x[0])
+	if add {
+		f.do("FMOVS (%v), F%d", to, old[0])
+		f.do("FADDS F%d, F%[2]d, F%[2]d", old[0], x[0])
+	}
+	f.do("FMOVS.P F%d, 4(%v)", x[0], to)
+	f.do("SUBS $1, %v", count)
+	f.do("BNE %s", one)
+	f.label(end)
 	f.do("RET")
 }
