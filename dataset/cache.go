@@ -73,12 +73,22 @@ func (s Spec) cachePath(fresh bool) string {
 	if err != nil || os.Getenv(CacheEnvironment) == "off" || !s.IsFile() {
 		return ""
 	}
+	size := int64(0)
+	for _, of := range s.Paths() {
+		path, _ := cutArray(*of)
+		if info, err := os.Stat(path); err == nil {
+			size += info.Size()
+		}
+	}
+	if size < leastCached {
+		return ""
+	}
 	s.Rules = s.rules() // which a set records
 	text, err := json.Marshal(s)
 	if err != nil {
 		return ""
 	}
-	sum, size := sha256.New(), int64(0)
+	sum := sha256.New()
 	fmt.Fprintln(sum, cacheVersion, string(text), fresh, s.numbers, s.before)
 	for _, of := range s.Paths() {
 		if *of == "" {
@@ -101,12 +111,9 @@ func (s Spec) cachePath(fresh bool) string {
 				err = errors.Join(err, failure)
 			}
 		}
-		if size += n; errors.Join(err, f.Close()) != nil {
+		if errors.Join(err, f.Close()) != nil {
 			return ""
 		}
-	}
-	if size < leastCached {
-		return ""
 	}
 	return filepath.Join(folder, fmt.Sprintf("%x", sum.Sum(nil)))
 }

@@ -342,7 +342,7 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 	}
 	for k := range n {
 		v := r.number(k)
-		if marks := r.marks != nil && r.marks[k%len(r.marks)]; !marks {
+		if largest != 1 && (r.marks == nil || !r.marks[k%len(r.marks)]) {
 			v /= largest
 		}
 		if keep {
@@ -376,13 +376,15 @@ const leastSpread = 1e-5
 func (r *rows) checkPrecise(number func(k int) float64) error {
 	units, n := r.shape.Units(), float64(r.count())
 	columns := make([]struct{ first, sum, squares, most float64 }, units)
-	for k := range r.count() * units { // by rows, as they lie in memory
-		c, x := &columns[k%units], number(k)
-		if k < units {
-			c.first = x
+	for r := range r.count() { // by rows, as they lie in memory
+		for i := range columns {
+			c, x := &columns[i], number(r*units+i)
+			if r == 0 {
+				c.first = x
+			}
+			v := x - c.first
+			c.sum, c.squares, c.most = c.sum+v, c.squares+v*v, max(c.most, math.Abs(x))
 		}
-		v := x - c.first
-		c.sum, c.squares, c.most = c.sum+v, c.squares+v*v, max(c.most, math.Abs(x))
 	}
 	for i, c := range columns {
 		deviation := math.Sqrt(max(0, c.squares/n-c.sum/n*c.sum/n))

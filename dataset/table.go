@@ -238,7 +238,10 @@ func (t *table) insert(at int, record []string, line int) {
 		if t.order != nil {
 			i = t.order[i]
 		}
-		insert(i, strings.TrimSpace(field))
+		if field != "" && (field[0] <= ' ' || field[0] >= utf8.RuneSelf || field[len(field)-1] <= ' ' || field[len(field)-1] >= utf8.RuneSelf) {
+			field = strings.TrimSpace(field)
+		}
+		insert(i, field)
 	}
 	for i := range t.columns {
 		if c := &t.columns[i]; c.absent && t.gaps != nil && t.like[i].Units > 0 {
@@ -354,7 +357,14 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		}
 		return
 	}
-	place, known := c.places[field]
+	var known bool
+	place := uint8(0)
+	if len(c.values) < 9 { // which are found sooner than in a map
+		i := slices.Index(c.values, field)
+		place, known = uint8(max(0, i)), i >= 0
+	} else {
+		place, known = c.places[field]
+	}
 	if !known {
 		if len(c.values) == maxValues {
 			if c.numbers == nil && t.train == 0 && t.rows == maxValues+1 {
@@ -764,7 +774,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		}
 	}
 	var data rows
-	var units [][]float64
+	var parts []coding
+	units := 0
 	var point, comma string // the first numbers with a decimal point and a decimal comma
 	switch t.point {
 	case ".":
@@ -795,7 +806,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			return train, test, fmt.Errorf("the file has no column %q: give all columns of the training file except labels", c.Name)
 		}
 		if c.Kind == SkippedColumn && c.Values != nil && !of.absent {
-			if _, err := of.units(Column{Kind: CategoricalColumn, Units: 1, Values: c.Values}, t.train); err != nil {
+			if _, err := of.coding(Column{Kind: CategoricalColumn, Units: 1, Values: c.Values}, t.train); err != nil {
 				return train, test, fmt.Errorf("column %q, which has one value throughout the training file and is left out: %w, or leave out the column: remove it from this file if it has a header, or skip it before training with columns = %q (--columns)", c.Name, err, c.Name+"=skip")
 			}
 		}
@@ -811,12 +822,15 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			}
 			continue
 		}
-		made, err := of.units(c, t.train)
+		made, err := of.coding(c, t.train)
 		if err != nil {
 			return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 		}
-		units = append(units, made...)
-		for range made {
+		if made.units == 0 {
+			continue
+		}
+		parts, units = append(parts, made), units+made.units
+		for range made.units {
 			data.marks = append(data.marks, c.Values != nil)
 		}
 		if !t.kept { // to free memory
@@ -826,10 +840,10 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if grouped != "" && !decimal {
 		return train, test, fmt.Errorf("%s may separate thousands or decimals: say which with decimal = \".\" or decimal = \",\" (--decimal)", grouped)
 	}
-	if len(units) == 0 {
+	if units == 0 {
 		return train, test, fmt.Errorf("no column of the table is left, since each is skipped, has labels, has one value throughout, or has another text in each row: to keep a column, give its kind, such as columns = %q (--columns)", t.name(0)+"=categorical")
 	}
-	data.shape, data.fields, data.header, data.kind = Shape{1, len(units)}, columns, t.header != nil, tableKind
+	data.shape, data.fields, data.header, data.kind = Shape{1, units}, columns, t.header != nil, tableKind
 	data.columns, data.unnamed = known(columns, data.header, t.kinds)
 	data.decimal = t.decimal
 	switch {
@@ -838,16 +852,22 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	case comma != "":
 		data.point = ","
 	}
-	numbers := make([]float64, len(units)*t.rows)
+	numbers := make([]float64, units*t.rows)
 	for from := 0; from < t.rows; from += rowsAtOnce {
-		for k, of := range units {
+		first := 0
+		for _, of := range parts {
 			for r := from; r < min(from+rowsAtOnce, t.rows); r++ {
-				numbers[r*len(units)+k] = of[r]
+				if of.numbers != nil {
+					numbers[r*units+first] = of.numbers[r]
+				} else if k := int(of.places[r]) - of.off; k >= 0 {
+					numbers[r*units+first+k] = 1
+				}
 			}
+			first += of.units
 		}
 	}
 	train, test = data, rows{shape: data.shape, columns: data.columns, kind: data.kind, marks: data.marks}
-	cut := t.train * len(units)
+	cut := t.train * units
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if len(test.numbers) == 0 {
 		test.numbers = nil
@@ -998,38 +1018,45 @@ func rowOf(r, train int) string {
 	return fmt.Sprintf("row %d", r+1)
 }
 
-// units returns the values of the units of a column: units[k][r] is the value of unit k in row r. The first file
-// has train rows.
-func (c fields) units(of Column, train int) (units [][]float64, err error) {
+// coding holds the values of the units of a column: either the number of its unit in each row, or which unit is 1.
+type coding struct {
+	units   int
+	numbers []float64
+	places  []uint16 // the unit that is 1 in each row, plus off
+	off     int      // number of values that have no unit: 1 in binary columns
+}
+
+// coding returns the values of the units of a column. The first file has train rows.
+func (c fields) coding(of Column, train int) (made coding, err error) {
 	switch {
 	case of.Units == 0:
-		return nil, nil
+		return made, nil
 	case of.Values == nil || of.Kind == RealColumn:
 		if c.numbers == nil || of.Values == nil && c.ranges != nil {
-			return nil, fmt.Errorf("%s is not a number", c.text)
+			return made, fmt.Errorf("%s is not a number", c.text)
 		}
 		if of.Values == nil && of.Log {
 			logs := make([]float64, len(c.numbers))
 			for r, v := range c.numbers {
 				if !(v > 0) {
-					return nil, fmt.Errorf("%s has %v, which has no logarithm: correct it, or keep the numbers of the column as they are", rowOf(r, train), v)
+					return made, fmt.Errorf("%s has %v, which has no logarithm: correct it, or keep the numbers of the column as they are", rowOf(r, train), v)
 				}
 				logs[r] = math.Log(v)
 			}
-			return [][]float64{logs}, nil
+			return coding{units: 1, numbers: logs}, nil
 		}
 		if of.Values == nil {
-			return [][]float64{c.numbers}, nil
+			return coding{units: 1, numbers: c.numbers}, nil
 		}
 	case c.codes == nil:
-		return nil, fmt.Errorf("more than %d values", maxValues)
+		return made, fmt.Errorf("more than %d values", maxValues)
 	}
 	places := c.placesIn(of.Values)
 	place := func(r int) int { return places[c.codes[r]] }
 	n := len(c.codes)
 	if of.Kind == RealColumn {
 		if r := slices.IndexFunc(c.numbers, func(v float64) bool { return math.IsInf(v, 0) }); r >= 0 {
-			return nil, fmt.Errorf("%s has %v, which is not finite: correct it, or leave out the row", rowOf(r, train), c.numbers[r])
+			return made, fmt.Errorf("%s has %v, which is not finite: correct it, or leave out the row", rowOf(r, train), c.numbers[r])
 		}
 		n = len(c.numbers)
 		place = func(r int) int {
@@ -1040,10 +1067,7 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 			return k
 		}
 	}
-	units = make([][]float64, len(of.Values))
-	for k := range units {
-		units[k] = make([]float64, n)
-	}
+	made = coding{units: len(of.Values), places: make([]uint16, n)}
 	for r := range n {
 		k := place(r)
 		if k < 0 {
@@ -1051,14 +1075,14 @@ func (c fields) units(of Column, train int) (units [][]float64, err error) {
 			if !is {
 				value = c.values[c.codes[r]]
 			}
-			return nil, fmt.Errorf("%s has %q, which is not a value of the training data (%s): correct it, or leave out the row", rowOf(r, train), value, listed(of.Values))
+			return made, fmt.Errorf("%s has %q, which is not a value of the training data (%s): correct it, or leave out the row", rowOf(r, train), value, listed(of.Values))
 		}
-		units[k][r] = 1
+		made.places[r] = uint16(k)
 	}
 	if of.Kind == BinaryColumn {
-		units = units[1:]
+		made.units, made.off = made.units-1, 1
 	}
-	return units, nil
+	return made, nil
 }
 
 // placesIn returns the index in values of each value of the column, or −1 if values lacks it.
