@@ -69,18 +69,15 @@ func trimCache(folder string, most int64) error {
 
 // cachePath returns the path in the cache of the rows that read returns, or "" if they are not kept there.
 func (s Spec) cachePath(fresh bool) string {
-	folder, err := CacheFolder()
-	if err != nil || os.Getenv(CacheEnvironment) == "off" || !s.IsFile() {
-		return ""
-	}
 	size := int64(0)
-	for _, of := range s.Paths() {
-		path, _ := cutArray(*of)
+	for _, of := range []string{s.Name, s.Test, s.LabelFile, s.WeightFile} {
+		path, _ := cutArray(of)
 		if info, err := os.Stat(path); err == nil {
 			size += info.Size()
 		}
 	}
-	if size < leastCached {
+	folder, err := CacheFolder()
+	if size < leastCached || err != nil || os.Getenv(CacheEnvironment) == "off" || !s.IsFile() {
 		return ""
 	}
 	s.Rules = s.rules() // which a set records
