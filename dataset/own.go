@@ -688,7 +688,7 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 	case pick != "":
 		return source{}, fmt.Errorf("it has no array %q: only .npz and MATLAB files have named arrays", pick)
 	}
-	if tableReader(start) != nil {
+	if tableReader(start) != nil || s.rules() != FirstRules && isRecords(start) {
 		return source{}, errNotBits
 	}
 	if err := checkRead(start); err != nil {

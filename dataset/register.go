@@ -55,19 +55,30 @@ func (t *table) read(r io.Reader) error {
 	if read == nil && !isText(bytes.ToValidUTF8(start, nil)) {
 		return fmt.Errorf("it is not a table: give a CSV or Parquet file with the columns %s", quoted(t.namesOf()))
 	}
-	if t.named = read != nil; !t.named {
+	records := read == nil && t.rules != FirstRules && isRecords(start)
+	if t.named = read != nil || records; !t.named {
 		return readDelimited(in, t)
 	}
-	if in.at == nil {
+	if in.at == nil && !records {
 		return fmt.Errorf("a table of columns within compressed data: decompress the file")
 	}
 	t.commas, t.separator = false, ','
 	line := 0
 	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind.isIgnored() }
-	err := read(TableFile{in.at, in.size, t.rules, t.code, skips}, func(fields []string) error {
+	add := func(fields []string) error {
 		line++
 		return t.add(fields, line)
-	})
+	}
+	var err error
+	if t.python = "pandas.read_parquet(FILE)"; records {
+		start, _ = in.Peek(1 << 10)
+		if t.python = "pandas.read_json(FILE)"; linesStart.Match(start) {
+			t.python = "pandas.read_json(FILE, lines=True)"
+		}
+		err = readRecords(in, add)
+	} else {
+		err = read(TableFile{in.at, in.size, t.rules, t.code, skips}, add)
+	}
 	if err != nil {
 		return err
 	}

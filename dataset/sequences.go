@@ -156,7 +156,7 @@ func (s Spec) readSequences(r io.Reader, keys []int) (data source, err error) {
 		err = plainjson.Decode(text, &f)
 	}
 	if err != nil {
-		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step; convert a table, for example with pandas.read_json(FILE, lines=True).to_csv("rows.csv", index=False)`, err)
+		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step`, err)
 	}
 	shape, err := f.shape()
 	if err != nil {

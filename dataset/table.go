@@ -115,6 +115,7 @@ type table struct {
 	header    []string         // nil if columns have no names
 	columns   []fields
 	rows      int
+	python    string            // reads a file that is no text of lines, in a remedy
 	kept      bool              // whether coded keeps the fields
 	declared  map[string]Column // the columns of a schema that the Spec names, by their names
 	headed    string            // whether the first row is a header, "yes" or "no", or "" if that is not known
@@ -290,10 +291,14 @@ func (t *table) follow(header []string) error {
 
 // lineOf names a line of the file that is being read.
 func (t *table) lineOf(line int) string {
-	if t.train > 0 {
-		return fmt.Sprintf("line %d of the second file", line)
+	text := fmt.Sprintf("line %d", line)
+	if t.named {
+		text = fmt.Sprintf("row %d", line-1) // below the names of the columns
 	}
-	return fmt.Sprintf("line %d", line)
+	if t.train > 0 {
+		text += " of the second file"
+	}
+	return text
 }
 
 func (c *fields) insert(t *table, at int, field string, line int) {
@@ -935,7 +940,7 @@ func (t *table) withoutMissing(column string) string {
 	}
 	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, codes, write)
 	if t.named {
-		line = `pandas.read_parquet(FILE).dropna().to_csv("rows.csv", index=False)`
+		line = t.python + `.dropna().to_csv("rows.csv", index=False)`
 	}
 	return fmt.Sprintf(", for example with %s, or the column with columns = %q (--columns)", line, column+"=skip")
 }

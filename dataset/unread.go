@@ -35,7 +35,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"SQLite format 3", "an SQLite database", `export its table, for example with pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
 	{"<!", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
-	{"[[", "JSON", `convert it, for example with numpy.save("rows.npy", numpy.array(json.load(open(FILE))))`},
+	{"[[", "JSON", `convert it, for example with numpy.save("rows.npy", numpy.array(json.load(open(FILE)))), or if it has text, pandas.DataFrame(json.load(open(FILE))).to_csv("rows.csv", index=False, header=False)`},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False), or read_json(FILE, lines=True) if each line is a row`},
 	{"MThd", "a MIDI file", `write the keys that sound at each step as JSON, {"keys": [21, 108], "train": [[[60, 64], [60]]]}`},
 	{"\xff\xff\xff\xff", "an Arrow stream", `convert it, for example with pyarrow.ipc.open_stream(FILE).read_pandas().to_csv("rows.csv", index=False)`},

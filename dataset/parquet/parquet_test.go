@@ -162,7 +162,7 @@ func TestCodesInHalfPrecision(t *testing.T) {
 		}
 	}
 	spec := dataset.Spec{Name: path, Columns: strings.Join(skipped, ","), Missing: "0.7593", Binarization: dataset.Real, Validation: new(0)}
-	if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), `line 2, column "float16": a missing value ("0.7593")`) {
+	if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), `row 1, column "float16": a missing value ("0.7593")`) {
 		t.Errorf("error %v", err)
 	}
 	spec.Missing = "9"
