@@ -49,6 +49,7 @@ var allowed = map[string][]string{
 	"runs/internal/tabletest": {"runs"},
 	"runs/parquet":            {"runs"},
 	"runs/pretrained":         {"dataset", "runs"},
+	"runs/rivals":             {"dataset", "runs", "runs/factorized"},
 	"runs/runstest":           {"dataset", "internal/fuzz", "runs"},
 
 	"fisher":               nil,
@@ -85,11 +86,11 @@ var allowed = map[string][]string{
 	"notebooks/cell":        nil,
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "sequences", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "runs/rivals", "sequences", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "plotting", "notebooks/cell", "notebooks/reproduce", "notebooks/thesis"},
 	"cmd/live":              {"dataset", "hm", "runs"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"docs", "boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "boltzmann/updown", "sequences"},
+	"cmd/helmholtz/command": {"docs", "boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "runs/rivals", "boltzmann/updown", "sequences"},
 }
 
 // inTests are the packages that the tests of any may import besides.

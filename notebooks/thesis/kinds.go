@@ -90,7 +90,7 @@ var otherEntries = map[string]reproduce.Entry{
 		read := func(of string, features func(dataset.Split) [][]float64) (right, se float64) {
 			told := keptOf(w, fmt.Sprintf("softmax-regression-of-%s-of-%d-pairs", slug(of), train.Rows), must(run.Checkpoint("last")), func() [2]float64 {
 				w.Say("fitting softmax regression to the %s of %s pairs", of, thousands(train.Rows))
-				right, se := share(classify(features(train), train.Labels, set.Classes()).scores(features(test)), test.Labels)
+				right, se := share(classify(features(train), train.Labels, set.Classes()).Scores(features(test)), test.Labels)
 				return [2]float64{right, se}
 			})
 			return told[0], told[1]

@@ -10,8 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -20,6 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/rivals"
 )
 
 var tagEntries = map[string]reproduce.Entry{
@@ -183,12 +182,12 @@ func makeTags(w *work) {
 		scores := make([][]float64, test.Rows)
 		for tag := range dataset.GlyphTags {
 			is := each(floatsOf(train, first+tag, first+tag+1), func(x []float64) uint8 { return uint8(x[0] + 0.5) })
-			of := classify(floatsOf(train, 0, first), is, 2).scores(floatsOf(test, 0, first))
+			of := classify(floatsOf(train, 0, first), is, 2).Scores(floatsOf(test, 0, first))
 			for r := range scores {
 				scores[r] = append(scores[r], of.At(r, 1)-of.At(r, 0))
 			}
 		}
-		right, se := share(classify(floatsOf(train, 0, first), train.Labels, 10).scores(pixels), some.Labels)
+		right, se := share(classify(floatsOf(train, 0, first), train.Labels, 10).Scores(pixels), some.Labels)
 		return regressed{rank(test, func(r, tag int) float64 { return scores[r][tag] }), right, se}
 	})
 	by := fmt.Sprintf("%s test rows", thousands(test.Rows))
@@ -214,72 +213,11 @@ func makeTags(w *work) {
 	w.Draw("pixels", "Pixels drawn given the tags in the last row of each image, after 500 steps of Gibbs sampling", plotting.Samples(filled))
 }
 
-type classifier struct {
-	means, deviations []float64
-	weights           *mat.Dense // features and a constant × classes
-}
-
-// penalty is the strength of the squared weights in the loss of a classifier.
-const penalty = 1e-4
-
-// classify fits a classifier to rows of features by the mean cross-entropy and a penalty on its squared weights.
-func classify(rows [][]float64, of []uint8, classes int) classifier {
-	x := mat.NewDense(len(rows), len(rows[0]), nil)
-	for r, row := range rows {
-		x.SetRow(r, row)
-	}
-	c := classifier{make([]float64, len(rows[0])), make([]float64, len(rows[0])), mat.NewDense(len(rows[0])+1, classes, nil)}
-	for i := range c.means {
-		c.means[i], c.deviations[i] = stat.MeanStdDev(mat.Col(nil, i, x), nil)
-	}
-	inputs := c.inputs(rows)
-	evaluate := func(gradient, at []float64) float64 {
-		weights := mat.NewDense(len(c.means)+1, classes, at)
-		var scores, slope mat.Dense
-		scores.Mul(inputs, weights)
-		loss := penalty / 2 * floats.Dot(at, at)
-		for r := range rows {
-			row := scores.RawRowView(r)
-			logZ := floats.LogSumExp(row)
-			loss -= (row[of[r]] - logZ) / float64(len(rows))
-			for k, score := range row {
-				row[k] = math.Exp(score-logZ) / float64(len(rows))
-			}
-			row[of[r]] -= 1 / float64(len(rows))
-		}
-		if gradient != nil {
-			slope.Mul(inputs.T(), &scores)
-			floats.AddScaledTo(gradient, slope.RawMatrix().Data, penalty, at)
-		}
-		return loss
-	}
-	result, err := optimize.Minimize(optimize.Problem{
-		Func: func(at []float64) float64 { return evaluate(nil, at) },
-		Grad: func(gradient, at []float64) { evaluate(gradient, at) },
-	}, c.weights.RawMatrix().Data, &optimize.Settings{MajorIterations: 100, GradientThreshold: 1e-5}, &optimize.LBFGS{})
-	if result == nil {
-		check(err)
-	}
-	c.weights = mat.NewDense(len(c.means)+1, classes, result.X)
+// classify fits a logistic regression to rows of features.
+func classify(rows [][]float64, of []uint8, classes int) rivals.Logistic {
+	c, err := rivals.FitLogistic(rows, of, classes, 1e-4)
+	check(err)
 	return c
-}
-
-func (c classifier) inputs(rows [][]float64) *mat.Dense {
-	x := mat.NewDense(len(rows), len(c.means)+1, nil)
-	for r, row := range rows {
-		to := x.RawRowView(r)
-		for i, v := range row {
-			to[i] = (v - c.means[i]) / (c.deviations[i] + 1e-3)
-		}
-		to[len(row)] = 1
-	}
-	return x
-}
-
-func (c classifier) scores(rows [][]float64) *mat.Dense {
-	var scores mat.Dense
-	scores.Mul(c.inputs(rows), c.weights)
-	return &scores
 }
 
 // share returns the share of rows whose label has the highest score, and its standard error.

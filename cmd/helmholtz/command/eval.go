@@ -32,6 +32,7 @@ type estimate struct {
 	samples, rows            int
 	file                     string // of rows to evaluate one by one
 	seed                     uint64
+	rivals                   bool
 }
 
 func (x *estimate) addTo(f *pflag.FlagSet) {
@@ -60,6 +61,7 @@ func newEval() *cobra.Command {
 	f.StringVar(&shard, "shard", "", "do only a share of the parts: `INDEX/COUNT`, such as 0/4, or auto")
 	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, or 0 to omit it")
 	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples per outer sample for log Z²")
+	f.BoolVar(&x.rivals, "rivals", false, "also fit simple models to the training rows, and tell where they beat the machine")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated")
 
 	var schedule boltzmann.AnnealingSchedule
@@ -76,7 +78,7 @@ func newEval() *cobra.Command {
 		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
 			return misuse(c, "%w", err)
 		}
-		for _, name := range []string{"json", "format", "table"} {
+		for _, name := range []string{"json", "format", "table", "rivals"} {
 			if o.Share.Count > 0 && c.Flags().Changed(name) {
 				return misuse(c, "--%s with --shard: a share prints no result; omit one of them", name)
 			}
@@ -160,6 +162,9 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	evaluation, err := how.Evaluate(ctx, o)
 	if unused, is := errors.AsType[*runs.OptionError](err); is {
 		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
+	}
+	if err == nil && x.rivals {
+		evaluation, err = withRivals(ctx, run, model, o, evaluation)
 	}
 	return evaluated{run, x, evaluation}, how.Named, err
 }
@@ -348,7 +353,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if asJSON {
 		return misuse(c, "--json with --rows %s: use --format json", x.file)
 	}
-	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains"} {
+	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains", "rivals"} {
 		if c.Flags().Changed(flag) {
 			return misuse(c, "--%s does nothing with --rows %s: omit --%s", flag, x.file, flag)
 		}

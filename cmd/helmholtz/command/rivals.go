@@ -1,0 +1,102 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/rivals"
+)
+
+// rivalled is an evaluation with the results of simple models fitted to the same training rows.
+type rivalled struct {
+	runs.Evaluation
+	rivals runs.Findings
+}
+
+func (e rivalled) Findings() runs.Findings {
+	return append(e.Evaluation.Findings(), e.rivals...)
+}
+
+func (e rivalled) String() string { return e.Evaluation.String() + e.rivals.String() }
+
+func (e rivalled) MarshalJSON() ([]byte, error) {
+	own, err := json.Marshal(e.Evaluation)
+	if err != nil {
+		return nil, err
+	}
+	others, err := json.Marshal(e.rivals)
+	return fmt.Appendf(nil, "%s,%s", bytes.TrimSuffix(own, []byte("}")), bytes.TrimPrefix(others, []byte("{"))), err
+}
+
+// withRivals adds rivals to the evaluation of a model, each with its lead over the model on the same rows.
+func withRivals(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error) {
+	of, is := model.(runs.RowEvaluator)
+	if !is {
+		return nil, runs.Lacks(run, "has no log p of rows to compare with rivals")
+	}
+	if base, is := run.Experiment().(runs.Baseliner); is && o.Rows.Reals != nil {
+		own, columns := base.Baseline(o.Set, o.Rows).Factorized.Value, rivals.Baseline(o.Set, o.Rows).Factorized.Value
+		if !(math.Abs(own-columns) <= 1e-6*max(1, math.Abs(own))) {
+			return nil, fmt.Errorf("--rivals: log p of %s is a density of all units, also of categories, and rivals have probabilities of these: compare a Helmholtz machine with --groups data, or skip the columns of categories (--columns NAME=skip)", runs.NounOf(run.Experiment()))
+		}
+	}
+	logP, _, err := of.LogPOfRows(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	all, err := rivals.Fit(o.Set, o.Rows)
+	if err != nil {
+		return nil, err
+	}
+	both := rivalled{Evaluation: e}
+	add := func(m runs.Measure, values, own []float64, rows ...int) {
+		lead := make([]float64, len(values))
+		for r, v := range values {
+			lead[r] = v - own[r]
+		}
+		x, by := runs.EstimateOver(o.Rows, values, rows...), runs.EstimateOver(o.Rows, lead, rows...)
+		text := runs.Estimate{Value: math.Abs(by.Value), SE: by.SE}.Text(3) + " nats"
+		if m.Fraction {
+			text = runs.Estimate{Value: 100 * math.Abs(by.Value), SE: 100 * by.SE}.Text(1) + " %"
+		}
+		remark := ": no clear difference from the model"
+		switch ahead := (by.Value > 0) == m.Rises; {
+		case math.Abs(by.Value) <= 2*by.SE:
+		case ahead:
+			remark = ": the model loses by " + text
+		default:
+			remark = ": the model wins by " + text
+		}
+		both.rivals = append(both.rivals, runs.Finding{Measure: m, Value: x.Value, SE: x.SE, Text: m.Name, Remark: remark})
+		m.Key, m.Name = m.Key+"_lead", m.Name+" less the model"
+		both.rivals = append(both.rivals, runs.Finding{Measure: m, Value: by.Value, SE: by.SE})
+	}
+	for _, rival := range all {
+		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Unit: "nats", Rises: true}, rival.LogP, logP)
+	}
+	labeler, is := model.(runs.Labeler)
+	if !is || o.Rows.Labels == nil {
+		return both, nil
+	}
+	logs, err := labeler.LogLabels(ctx, o)
+	if err != nil || logs == nil {
+		return both, err
+	}
+	classifiers, labeled, err := rivals.Classify(o.Set.Train(), o.Rows, len(logs[0]))
+	if err != nil {
+		return nil, err
+	}
+	var wrong []float64
+	for _, r := range labeled {
+		wrong = append(wrong, statistics.Mistaken(logs[r], int(o.Rows.Labels[r])))
+	}
+	for _, rival := range classifiers {
+		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Fraction: true}, rival.Wrong, wrong, labeled...)
+	}
+	return both, nil
+}
