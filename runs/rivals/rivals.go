@@ -7,6 +7,7 @@
 package rivals
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -43,6 +44,11 @@ func columnsOf(set *dataset.Set, rows dataset.Split) []dataset.Column {
 	kind := dataset.BinaryColumn
 	if rows.Reals != nil {
 		kind = dataset.RealColumn
+	}
+	for i, c := range columns {
+		if isReal(c) {
+			columns[i].Kind = kind // numbers that are not real are 0 and 1
+		}
 	}
 	for i := 0; len(set.Columns()) == 0 && i < rows.Shape.Units(); i++ {
 		columns = append(columns, dataset.Column{First: i, Units: 1, Kind: kind})
@@ -87,12 +93,12 @@ func tableOf(set *dataset.Set, rows dataset.Split) (t table, err error) {
 	return t, nil
 }
 
-// A mixture is fitted to at most mostReals real columns, and all rivals to at most mostRows training rows.
-const mostReals, mostRows = 100, 20_000
+// A mixture is fitted to at most mostReals real columns and at most mostRows training rows.
+const mostReals, mostRows = 100, 5000
 
-// Fit fits rivals to the training rows of a set, or to 20,000 of them, and returns their log p of other rows.
+// Fit fits rivals to the training rows of a set, a mixture to at most 5,000 of them, and returns their log p of other rows.
 func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
-	train, err := tableOf(set, set.Train().Subset(mostRows, 1))
+	train, err := tableOf(set, set.Train())
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +122,11 @@ func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
 	}
 	all = append(all, rival)
 	if len(train.reals[0]) <= mostReals {
-		m := mixtureOf(train)
+		few, err := tableOf(set, set.Train().Subset(mostRows, 1))
+		if err != nil {
+			return nil, err
+		}
+		m := mixtureOf(few)
 		logs, _ := m.logP(test)
 		all = append(all, Rival{"mixture", fmt.Sprintf("mixture of %d", len(m.shares)), logs})
 	}
@@ -134,71 +144,84 @@ func Baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 
 // tree is a tree of categorical variables.
 type tree struct {
-	order, parents []int         // the variables, each after its parent, and the parent of each, or −1
-	logs           [][][]float64 // log p(category|category of the parent) of each variable
+	parents []int         // of each variable, or −1
+	logs    [][][]float64 // log p(category|category of the parent) of each variable
+}
+
+// counts returns the numbers of rows by the categories of two variables. Variable −1 has one category.
+func (t table) counts(i, j int) (counts [][]float64) {
+	rows := 1
+	if i >= 0 {
+		rows = t.sizes[i]
+	}
+	for range rows {
+		counts = append(counts, make([]float64, t.sizes[j]))
+	}
+	for r, codes := range t.codes {
+		counts[codeOf(codes, i)][codes[j]] += t.weights[r]
+	}
+	return counts
+}
+
+func codeOf(codes []int, i int) int {
+	if i < 0 {
+		return 0
+	}
+	return codes[i]
+}
+
+// information returns the mutual information of two variables, in nats.
+func (t table) information(i, j int) (nats float64) {
+	total, right := floats.Sum(t.weights), t.counts(-1, j)[0]
+	for _, row := range t.counts(i, j) {
+		left := floats.Sum(row)
+		for k, c := range row {
+			if c > 0 {
+				nats += c / total * math.Log(c*total/(left*right[k]))
+			}
+		}
+	}
+	return nats
 }
 
 // treeOf returns the tree with the largest sum of mutual informations (Chow and Liu 1968), by Prim's algorithm.
 func treeOf(t table) (of tree) {
 	n := len(t.sizes)
-	pair := func(i, j int) (counts [][]float64) {
-		for range t.sizes[i] {
-			counts = append(counts, make([]float64, t.sizes[j]))
-		}
-		for r, codes := range t.codes {
-			counts[codes[i]][codes[j]] += t.weights[r]
-		}
-		return counts
-	}
-	total := floats.Sum(t.weights)
-	information := func(i, j int) (nats float64) {
-		counts, right := pair(i, j), make([]float64, t.sizes[j])
-		for _, row := range counts {
-			floats.Add(right, row)
-		}
-		for _, row := range counts {
-			left := floats.Sum(row)
-			for k, c := range row {
-				if c > 0 {
-					nats += c / total * math.Log(c*total/(left*right[k]))
-				}
-			}
-		}
-		return nats
-	}
-	of = tree{parents: slices.Repeat([]int{-1}, n), logs: make([][][]float64, n)}
-	best := slices.Repeat([]float64{math.Inf(-1)}, n) // of an edge to the tree
-	for next := 0; next >= 0; {
-		of.order = append(of.order, next)
-		last := next
-		next = -1
+	of.parents = slices.Repeat([]int{-1}, n)
+	best, done := slices.Repeat([]float64{math.Inf(-1)}, n), make([]bool, n) // information of an edge to the tree
+	for last := 0; last >= 0; {
+		done[last] = true
+		next := -1
 		for i := range n {
-			if slices.Contains(of.order, i) {
+			if done[i] {
 				continue
 			}
-			if nats := information(last, i); nats > best[i] {
+			if nats := t.information(last, i); nats > best[i] {
 				best[i], of.parents[i] = nats, last
 			}
 			if next < 0 || best[i] > best[next] {
 				next = i
 			}
 		}
+		last = next
 	}
 	for i, parent := range of.parents {
-		counts := [][]float64{make([]float64, t.sizes[i])}
-		if parent >= 0 {
-			counts = pair(parent, i)
-		} else {
-			for r, codes := range t.codes {
-				counts[0][codes[i]] += t.weights[r]
-			}
-		}
-		of.logs[i] = counts
-		for _, row := range counts {
+		of.logs = append(of.logs, t.counts(parent, i))
+		for _, row := range of.logs[i] {
 			smooth(row)
 		}
 	}
 	return of
+}
+
+func (of tree) logP(t table) []float64 {
+	logs := make([]float64, len(t.codes))
+	for r, codes := range t.codes {
+		for i, parent := range of.parents {
+			logs[r] += of.logs[i][codeOf(codes, parent)][codes[i]]
+		}
+	}
+	return logs
 }
 
 // smooth turns counts of categories into the logarithms of their probabilities.
@@ -209,111 +232,77 @@ func smooth(counts []float64) {
 	}
 }
 
-func (of tree) logP(t table) []float64 {
-	logs := make([]float64, len(t.codes))
-	for r, codes := range t.codes {
-		for i, parent := range of.parents {
-			row := of.logs[i][0]
-			if parent >= 0 {
-				row = of.logs[i][codes[parent]]
-			}
-			logs[r] += row[codes[i]]
-		}
-	}
-	return logs
-}
-
-// variances returns the variances of the real columns, with 1 for a constant one, by which their floors are set.
-func (t table) variances() []float64 {
-	all := make([]float64, len(t.reals[0]))
-	column := make([]float64, len(t.reals))
-	for i := range all {
-		for r, row := range t.reals {
-			column[r] = row[i]
-		}
-		_, all[i] = stat.PopMeanVariance(column, t.weights)
-		if all[i] == 0 {
-			all[i] = 1
-		}
-	}
-	return all
-}
-
-// conditional returns log p of the real numbers given the categories, for a Gaussian whose mean is a linear function of the categories and whose
-// covariance is full.
+// conditional returns log p of the real numbers given the categories: log p of both less log p of the categories, as if these were
+// numbers 0 and 1 of one Gaussian. The mean is then a linear function of the categories, and the covariance is full.
 func conditional(train, test table) ([]float64, error) {
-	inputs := func(t table) *mat.Dense {
-		width := 1
-		for _, size := range t.sizes {
-			width += size
-		}
-		x := mat.NewDense(len(t.reals), width, nil)
-		for r := range t.reals {
-			x.Set(r, 0, 1)
-			first := 1
-			for i, size := range t.sizes {
-				x.Set(r, first+t.codes[r][i], 1)
-				first += size
-			}
-		}
-		return x
-	}
-	x, d := inputs(train), len(train.reals[0])
-	y := mat.NewDense(len(train.reals), d, slices.Concat(train.reals...))
-	_, width := x.Dims()
-	var weighted, product, targets, coefficients, residuals mat.Dense
-	weighted.CloneFrom(x)
-	for r, w := range train.weights {
-		floats.Scale(w, weighted.RawRowView(r))
-	}
-	product.Mul(weighted.T(), x)
-	gram := mat.NewSymDense(width, nil)
-	for i := range width {
-		for j := i; j < width; j++ {
-			gram.SetSym(i, j, product.At(i, j))
-		}
-		if i > 0 {
-			gram.SetSym(i, i, gram.At(i, i)+1e-3) // the categories of a variable sum to the constant
-		}
-	}
-	var chol mat.Cholesky
-	targets.Mul(weighted.T(), y)
-	if !chol.Factorize(gram) || chol.SolveTo(&coefficients, &targets) != nil {
-		return nil, fmt.Errorf("the regression of the real columns on the categories has no solution")
-	}
-	residuals.Mul(x, &coefficients)
-	residuals.Sub(y, &residuals)
-	centred := make([][]float64, len(train.reals))
-	for r := range centred {
-		centred[r] = residuals.RawRowView(r)
-	}
-	of, err := gaussianOf(centred, train.weights, make([]float64, d), train.variances())
+	d := len(train.reals[0])
+	rows := train.numbers()
+	of, err := gaussianOf(rows, train.weights, floorsOf(rows, train.weights))
 	if err != nil {
 		return nil, err
 	}
-	var means mat.Dense
-	means.Mul(inputs(test), &coefficients)
+	var categories []int
+	for i := d; i < of.Dim(); i++ {
+		categories = append(categories, i)
+	}
+	var others *distmv.Normal // of the categories alone
+	if categories != nil {
+		others, _ = of.MarginalNormal(categories, nil) // a part of a covariance with an inverse has one
+	}
 	logs := make([]float64, len(test.reals))
-	for r, row := range test.reals {
-		logs[r] = of.LogProb(floats.SubTo(make([]float64, d), row, means.RawRowView(r)))
+	for r, row := range test.numbers() {
+		if logs[r] = of.LogProb(row); others != nil {
+			logs[r] -= others.LogProb(row[d:])
+		}
 	}
 	return logs, nil
 }
 
-// gaussianOf returns the Gaussian with the covariance of weighted rows around a mean, to whose diagonal 10⁻⁶ of variances is added.
-func gaussianOf(rows [][]float64, weights, mean, variances []float64) (*distmv.Normal, error) {
-	d, n := len(mean), floats.Sum(weights)
-	covariance, difference := mat.NewSymDense(d, nil), make([]float64, d)
-	for r, row := range rows {
-		floats.SubTo(difference, row, mean)
-		covariance.SymRankOne(covariance, weights[r]/n, mat.NewVecDense(d, difference))
+// numbers returns the real numbers of each row, and a number 0 or 1 for each category.
+func (t table) numbers() (rows [][]float64) {
+	for r, row := range t.reals {
+		row = slices.Clone(row)
+		for i, size := range t.sizes {
+			units := make([]float64, size)
+			units[t.codes[r][i]] = 1
+			row = append(row, units...)
+		}
+		rows = append(rows, row)
 	}
-	for i, v := range variances {
-		covariance.SetSym(i, i, covariance.At(i, i)+1e-6*v)
+	return rows
+}
+
+// floorsOf returns 10⁻⁶ of the variance of each column, or of 1 for a constant column.
+func floorsOf(rows [][]float64, weights []float64) (floors []float64) {
+	for i := range rows[0] {
+		column := make([]float64, len(rows))
+		for r, row := range rows {
+			column[r] = row[i]
+		}
+		_, variance := stat.PopMeanVariance(column, weights)
+		floors = append(floors, 1e-6*cmp.Or(variance, 1))
+	}
+	return floors
+}
+
+// gaussianOf returns the Gaussian of weighted rows, with floors added to its variances.
+func gaussianOf(rows [][]float64, weights, floors []float64) (*distmv.Normal, error) {
+	x, covariance := mat.NewDense(len(rows), len(rows[0]), slices.Concat(rows...)), new(mat.SymDense)
+	mean, n := make([]float64, len(rows[0])), floats.Sum(weights)
+	for r, row := range rows {
+		floats.AddScaled(mean, weights[r]/n, row)
+	}
+	for r, w := range weights {
+		floats.Sub(x.RawRowView(r), mean)
+		floats.Scale(math.Sqrt(w/n), x.RawRowView(r))
+	}
+	covariance.SymOuterK(1, x.T())
+	for i := range mean {
+		covariance.SetSym(i, i, covariance.At(i, i)+floors[i])
 	}
 	of, ok := distmv.NewNormal(mean, covariance, nil)
 	if !ok {
-		return nil, fmt.Errorf("a covariance of %s has no inverse", names.Count(d, "column"))
+		return nil, fmt.Errorf("a covariance of %s has no inverse", names.Count(len(mean), "column"))
 	}
 	return of, nil
 }
@@ -369,51 +358,26 @@ func mixtureOf(t table) (best mixture) {
 }
 
 // expectationMaximisation fits a mixture of k components, and returns its log p of all rows. It starts at the rows nearest to k random
-// rows. It fails if a component loses all its rows.
+// rows. It fails if a component loses its rows.
 func (t table) expectationMaximisation(k int, random *rand.Rand) (m mixture, logP float64, ok bool) {
-	variances, belong := t.variances(), make([][]float64, len(t.codes))
-	distance := func(a, b int) (square float64) {
-		for i, v := range t.reals[a] {
-			square += (v - t.reals[b][i]) * (v - t.reals[b][i]) / variances[i]
+	rows, belong, centres := t.numbers(), make([][]float64, len(t.codes)), random.Perm(len(t.codes))
+	floors, scales := floorsOf(t.reals, t.weights), floorsOf(rows, t.weights)
+	for _, row := range rows {
+		for i, v := range row {
+			row[i] = v / math.Sqrt(scales[i])
 		}
-		for i, code := range t.codes[a] {
-			if code != t.codes[b][i] {
-				square++
-			}
-		}
-		return square
-	}
-	var centres []int
-	for range k { // as k-means++ chooses them (Arthur and Vassilvitskii 2007)
-		chances := slices.Clone(t.weights)
-		for r := range chances {
-			nearest := 1.0
-			for i, c := range centres {
-				if square := distance(r, c); i == 0 || square < nearest {
-					nearest = square
-				}
-			}
-			chances[r] *= nearest
-		}
-		at := random.Float64() * floats.Sum(chances)
-		c := slices.IndexFunc(chances, func(chance float64) bool { at -= chance; return at < 0 })
-		if c < 0 {
-			return m, 0, false // fewer different rows than components
-		}
-		centres = append(centres, c)
 	}
 	for r := range belong {
 		belong[r] = make([]float64, k)
-		belong[r][floats.MinIdx(func() (squares []float64) {
-			for _, c := range centres {
-				squares = append(squares, distance(r, c))
-			}
-			return squares
-		}())] = 1
+		squares := make([]float64, k)
+		for j := range squares {
+			squares[j] = floats.Distance(rows[r], rows[centres[j%len(rows)]], 2)
+		}
+		belong[r][floats.MinIdx(squares)] = 1
 	}
 	logP = math.Inf(-1)
 	for range 300 {
-		if m, ok = t.maximise(k, belong, variances); !ok {
+		if m, ok = t.maximise(k, belong, floors); !ok {
 			return m, 0, false
 		}
 		logs, joint := m.logP(t)
@@ -432,14 +396,14 @@ func (t table) expectationMaximisation(k int, random *rand.Rand) (m mixture, log
 }
 
 // maximise returns the mixture of k components for the shares with which rows belong to them.
-func (t table) maximise(k int, belong [][]float64, variances []float64) (m mixture, ok bool) {
+func (t table) maximise(k int, belong [][]float64, floors []float64) (m mixture, ok bool) {
 	for j := range k {
 		weights := make([]float64, len(belong))
 		for r := range weights {
 			weights[r] = belong[r][j] * t.weights[r]
 		}
 		n := floats.Sum(weights)
-		if n < 1 {
+		if n < float64(1+len(floors)) {
 			return m, false
 		}
 		var logs [][]float64
@@ -452,12 +416,8 @@ func (t table) maximise(k int, belong [][]float64, variances []float64) (m mixtu
 			logs = append(logs, counts)
 		}
 		m.shares, m.logs = append(m.shares, n/floats.Sum(t.weights)), append(m.logs, logs)
-		if len(variances) > 0 {
-			mean := make([]float64, len(variances))
-			for r, row := range t.reals {
-				floats.AddScaled(mean, weights[r]/n, row)
-			}
-			of, err := gaussianOf(t.reals, weights, mean, variances)
+		if len(t.reals[0]) > 0 {
+			of, err := gaussianOf(t.reals, weights, floors)
 			if err != nil {
 				return m, false
 			}
