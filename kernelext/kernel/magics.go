@@ -19,6 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -67,7 +68,7 @@ func (m magics) Run(ctx context.Context, line string, stdout io.Writer) error {
 	}
 	c, ok := find(fields[0])
 	if !ok {
-		return fmt.Errorf("%%hm %s is unknown; %%hm help lists the lines", fields[0])
+		return fmt.Errorf("%%hm %s is unknown%s; %%hm help lists the lines", fields[0], names.Meant(fields[0], m.Complete("")...))
 	}
 	arguments, n := fields[1:], len(strings.Fields(c.arguments))
 	fixed := !strings.HasPrefix(c.arguments, "[")
@@ -365,12 +366,12 @@ func (m magics) save(arguments []string, w io.Writer) error {
 
 // runModel returns the model of a run in its current state of training.
 func (m magics) runModel(name string) ([]byte, error) {
-	names := m.modelNames()
-	if len(names) == 0 {
+	models := m.modelNames()
+	if len(models) == 0 {
 		return nil, fmt.Errorf("there is no model %q: none is kept, and there are no runs yet", name)
 	}
-	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("there is no model %q: the kept models and the runs are %s", name, strings.Join(names, ", "))
+	if !slices.Contains(models, name) {
+		return nil, fmt.Errorf("there is no model %q%s: the kept models and the runs are %s", name, names.Meant(name, models...), strings.Join(models, ", "))
 	}
 	if err := m.session.Save(name); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -56,11 +57,11 @@ func (s *Session) Drop(name string) error {
 	if model, data := s.models.drop(name), s.data.drop(name); model || data {
 		return nil
 	}
-	names := s.Kept()
-	if len(names) == 0 {
+	kept := s.Kept()
+	if len(kept) == 0 {
 		return fmt.Errorf("nothing is kept under the name %q or any other name", name)
 	}
-	return fmt.Errorf("nothing is kept under the name %q: the kept names are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("nothing is kept under the name %q%s: the kept names are %s", name, names.Meant(name, kept...), strings.Join(kept, ", "))
 }
 
 // dataOf returns the data of an experiment. It reuses an equal set in memory: the set of the run

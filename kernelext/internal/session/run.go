@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -246,7 +247,7 @@ func (s *Session) noRun(name string) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("there is no run %q and no other in %s: session.Start starts one", name, folder)
 	}
-	return fmt.Errorf("there is no run %q: the runs in %s are %s", name, folder, strings.Join(runs, ", "))
+	return fmt.Errorf("there is no run %q%s: the runs in %s are %s", name, names.Meant(name, runs...), folder, strings.Join(runs, ", "))
 }
 
 // names returns the names of all runs.
@@ -261,7 +262,7 @@ func (s *Session) names() []string {
 	s.mu.Unlock()
 	entries, _ := os.ReadDir(s.folder) // there is no folder before the first run
 	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(s.folder, e.Name(), experimentFile)); err == nil && names.MatchString(e.Name()) {
+		if _, err := os.Stat(filepath.Join(s.folder, e.Name(), experimentFile)); err == nil && validName.MatchString(e.Name()) {
 			known[e.Name()] = true
 		}
 	}

@@ -57,16 +57,16 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 // ended before its recorders began. Call OnEnd before the first run.
 func (s *Session) OnEnd(ended func(run string)) { s.ended = ended }
 
-// names matches the valid names of runs, models and data sets that are at most longest bytes long. A
+// validName matches the names of runs, models and data sets that are at most longest bytes long. A
 // name of a run is also the name of its directory.
-var names = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
+var validName = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
 
 // longest is the size in bytes of the longest name of a directory.
 const longest = 255
 
 // CheckName refuses an invalid name. what is the kind of the thing that it names.
 func CheckName(what, name string) error {
-	if len(name) > longest || !names.MatchString(name) {
+	if len(name) > longest || !validName.MatchString(name) {
 		return fmt.Errorf("the name %q for a %s: use up to 100 letters, digits and . _ + -, at most %d bytes, and begin with a letter or digit", name, what, longest)
 	}
 	return nil
