@@ -128,7 +128,7 @@ func TestFineTuningIsResumed(t *testing.T) {
 	if start := run.Experiment().Start; start.Run != source || start.Parameters == "" {
 		t.Errorf("the experiment says that it starts from %+v", start)
 	}
-	stopped(t, tuned, machine, set, dir, 1, func(step int) bool { return step == 4 })
+	stopped(t, tuned.Experiment(machine, set), set, dir, 1, func(step int) bool { return step == 4 })
 	if err := os.RemoveAll(source); err != nil {
 		t.Fatal(err)
 	}
