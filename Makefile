@@ -56,6 +56,16 @@ arm: ## test the kernels and the engine for arm64 on an emulated processor, for 
 	$(ARM) -timeout 1h ./fisher
 	$(ARM) -timeout 1h -run 'Fixed|/(gradient of|resumption|pairs|divergence|determinism|chunks|binarization)' ./hm/engine/cpu
 	$(ARM) -timeout 1h -run 'TestResumeIsExactAcrossInstructionSets' ./hm
+	@# Runs that begin on arm64 and resume here end in the bytes of runs that never moved.
+	@rm -rf build/arm && mkdir -p build/arm
+	go build -o build/arm/here ./cmd/helmholtz
+	GOOS=linux GOARCH=arm64 go build -o build/arm/there ./cmd/helmholtz
+	@cd build/arm && for method in 'rws' 'ws --optimizer adam' 'bihm --optimizer momentum'; do \
+		flags="--dataset glyphs --subset 60 --validation 20 --layers 12,6 --algorithm $$method"; \
+		rm -rf stays moves; ./here train $$flags --epochs 3 --out stays && \
+		qemu-aarch64 ./there train $$flags --epochs 2 --out moves && ./here train --resume moves --epochs 3 && \
+		cmp stays/checkpoint.safetensors moves/checkpoint.safetensors || exit 1; \
+	done
 
 tensorboard: ## test that TensorBoard reads the event files of runs, installing it
 	@python3 -m venv build/tensorboard && build/tensorboard/bin/pip install --quiet tensorboard==2.21.0
