@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// product writes the kernels of c = β·c + α·a·b for one to three vectors of columns, which are
-// those for amd64 with tiles of 8 × 12. A load that copies one element of a to all lanes also
+// product writes the kernels of c = β·c + α·a·b for one to three vectors of columns, like the
+// kernels for amd64, with tiles of 8 × 12. A load that copies one element of a to all lanes also
 // advances its pointer, so that each row of the tile has a pointer.
 func (f *file) product() {
 	for vectors := 3; vectors >= 1; vectors-- {

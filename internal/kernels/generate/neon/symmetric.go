@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// symmetric writes the kernels that multiply a vector by packed symmetric matrices; see those for
-// amd64. The sums of eight rows stay in registers along a strip.
+// symmetric writes the kernels that multiply a vector by packed symmetric matrices, like the
+// kernels for amd64. The sums of eight rows stay in registers along a strip.
 func (f *file) symmetric() {
 	for _, bits := range []int{32, 16} {
 		blocks := "blocks *float32"
@@ -60,8 +60,8 @@ type strip struct {
 	blocks, y, x, scales         integer
 }
 
-// block adds the products of eight rows of a block, and if mirror is true also those of its mirror
-// image, and advances to the next block.
+// block adds the products of eight rows of a block and, if mirror is true, of its mirror image. It
+// advances to the next block.
 func (s strip) block(mirror bool) {
 	s.do("VLD1.P 64(%v), %v", s.x, list(s.xs))
 	if s.bits == 16 {
