@@ -329,12 +329,6 @@ var (
 // numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if
 // t.commas is set. If t.decimal is set, the other character may separate thousands.
 func (t *table) numberIn(field string) (float64, bool) {
-	switch field { // the usual fields of binary data
-	case "0":
-		return 0, true
-	case "1":
-		return 1, true
-	}
 	if t.decimal != "," {
 		if v, is := plainNumber(field); is {
 			return v, true

@@ -135,7 +135,7 @@ func readMembers(d *json.Decoder, end json.Delim, nested bool) (all []member, er
 // byRow passes columns to row, row by row. Their keys become a column without a name if they are no numbers, like the index
 // that pandas' to_csv writes.
 func byRow(columns []member, row func([]string) error) error {
-	isNumber := func(key string) bool { _, err := strconv.Atoi(key); return err == nil }
+	isName := func(key string) bool { _, err := strconv.Atoi(key); return err != nil }
 	first, counted := columns[0], true
 	for i, c := range columns {
 		counted = counted && c.key == strconv.Itoa(i)
@@ -143,7 +143,7 @@ func byRow(columns []member, row func([]string) error) error {
 			return fmt.Errorf("%s: the columns %q and %q have different rows: give both a value for each row, or null; if they are no columns, %s", jsonTable, first.key, c.key, jsonRemedy)
 		}
 	}
-	if named := slices.ContainsFunc(first.keys, func(key string) bool { return !isNumber(key) }); named && counted {
+	if named := slices.ContainsFunc(first.keys, isName); named && counted {
 		return fmt.Errorf("%s: its keys %q and below it %s may be rows or columns: %s", jsonTable, first.key, quoted(first.keys), jsonRemedy)
 	} else if named {
 		columns = slices.Insert(columns, 0, member{fields: first.keys})

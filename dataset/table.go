@@ -239,10 +239,7 @@ func (t *table) insert(at int, record []string, line int) {
 		if t.order != nil {
 			i = t.order[i]
 		}
-		if field != "" && (field[0] <= ' ' || field[0] >= utf8.RuneSelf || field[len(field)-1] <= ' ' || field[len(field)-1] >= utf8.RuneSelf) {
-			field = strings.TrimSpace(field)
-		}
-		insert(i, field)
+		insert(i, strings.TrimSpace(field))
 	}
 	for i := range t.columns {
 		if c := &t.columns[i]; c.absent && t.gaps != nil && t.like[i].Units > 0 {
@@ -362,14 +359,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		}
 		return
 	}
-	var known bool
-	place := uint8(0)
-	if len(c.values) < 9 { // which are found sooner than in a map
-		i := slices.Index(c.values, field)
-		place, known = uint8(max(0, i)), i >= 0
-	} else {
-		place, known = c.places[field]
-	}
+	place, known := c.places[field]
 	if !known {
 		if len(c.values) == maxValues {
 			if c.numbers == nil && t.train == 0 && t.rows == maxValues+1 {

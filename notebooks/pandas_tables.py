@@ -1,7 +1,8 @@
 """Write tables and time pandas' read_csv on them, for speed.py.
 
-    pandas_tables.py write NAME ROWS FILE    write a table of 200 columns: long (numbers of 17 digits), short (of 3
-                                             digits) or mixed (numbers of 3 digits, whole numbers and words)
+    pandas_tables.py write NAME ROWS COLUMNS FILE
+                                             write a table: long (numbers of 17 digits), short (of 3 digits) or mixed
+                                             (numbers of 3 digits, whole numbers and words)
     pandas_tables.py read FILE               print the seconds and the processor seconds that read_csv takes
     pandas_tables.py compare FILE VALUES     compare the values in VALUES, float32 in rows, with those of read_csv
 """
@@ -10,18 +11,17 @@ import random
 import sys
 import time
 
-COLUMNS = 200
 WORDS = ["red", "green", "blue", "brown", "grey"]
 
 
-def write(name, rows, path):
+def write(name, rows, columns, path):
     source = random.Random(1)
     number = {"long": lambda _: repr(source.gauss(0, 1)), "short": lambda _: f"{source.gauss(0, 1):.2f}",
               "mixed": lambda k: (f"{source.gauss(0, 1):.2f}", str(source.randrange(100)), source.choice(WORDS))[k % 3]}[name]
     with open(path, "w") as f:
-        f.write(",".join("abc"[k % 3] + f"{k}x" + "yz"[k % 2] for k in range(COLUMNS)) + "\n")
+        f.write(",".join("abc"[k % 3] + f"{k}x" + "yz"[k % 2] for k in range(columns)) + "\n")
         for _ in range(rows):
-            f.write(",".join(map(number, range(COLUMNS))) + "\n")
+            f.write(",".join(map(number, range(columns))) + "\n")
 
 
 def read(path):
@@ -50,4 +50,4 @@ def compare(path, values):
 
 if __name__ == "__main__":
     command, *rest = sys.argv[1:]
-    {"write": lambda name, rows, path: write(name, int(rows), path), "read": read, "compare": compare}[command](*rest)
+    {"write": lambda name, rows, columns, path: write(name, int(rows), int(columns), path), "read": read, "compare": compare}[command](*rest)

@@ -30,7 +30,7 @@ the objective of scikit-learn's; the other models are fitted completely.
 The family tables compares the opening of CSV files of 100,000 × 200 values with pandas' read_csv, by
 pandas_tables.py, which is next to this script: the time by the clock, the time of the processors and the peak memory.
 It checks that all values are those of pandas in float32. It also measures a second start of the program on such a
-file, whose values the first has kept in the cache, and the peak memory of training on a million rows of 200 values.
+file, whose values the first has kept in the cache, and the peak memory of training on a million rows of 50 values.
 
 The family parts measures, by a profile, where a step of RWS in fixed point spends the processor's time, in
 microseconds of all processors together. It also measures the time of the layers of 35 and fewer units, as the
@@ -245,13 +245,13 @@ def tables(options):
     files = {name: options.work / f"{name}.csv" for name in TABLES}
     for name, path in files.items():
         if not path.exists():
-            output(options.pandas_python, PANDAS, "write", name, 100000, path)
+            output(options.pandas_python, PANDAS, "write", name, 100000, 200, path)
         os.environ.update({"HELMHOLTZ_TABLE": str(path), "HELMHOLTZ_VALUES": str(options.work / "values.f4"), "HELMHOLTZ_CACHE": "off"})
         output(opener, "-test.run", "^$", "-test.bench", "Table", "-test.benchtime", "1x")
         output(options.pandas_python, PANDAS, "compare", path, os.environ.pop("HELMHOLTZ_VALUES"))
     million = options.work / "million.csv"
     if not million.exists():
-        output(options.pandas_python, PANDAS, "write", "short", 1000000, million)
+        output(options.pandas_python, PANDAS, "write", "short", 1000000, 50, million)
     targets = [(f"{kind}: {what}, times pandas", f"{name} {what}", f"{name} {what} pandas", "<=", most)
                for name, kind in TABLES.items() for what, most in (("seconds", 1.5), ("processor seconds", 1.5), ("memory", 2))]
     return lambda: measure_tables(program, opener, files, million, options), targets + [
@@ -275,7 +275,7 @@ def measure_tables(program, opener, files, million, options):
         results[start] = seconds(output(opener, "-test.run", "^$", "-test.bench", "Table", "-test.benchtime", "1x"))
     run = options.work / "million"
     shutil.rmtree(run, ignore_errors=True)
-    _, results["million"] = measured(program, "train", "--dataset", million, "--binarization", "real", "--algorithm", "ppca", "--out", run)
+    _, results["million"] = measured(program, "train", "ppca", "--dataset", million, "--binarization", "real", "--out", run)
     return results
 
 
