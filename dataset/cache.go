@@ -158,9 +158,6 @@ func (s *Set) keep(path, also string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if err := os.Chmod(folder, 0o700); err != nil {
-		return err
-	}
 	f, err := os.CreateTemp(folder, "new-*")
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ the objective of scikit-learn's; the other models are fitted completely.
 
 The family tables compares the opening of CSV files of 100,000 × 200 values with pandas' read_csv, by
 pandas_tables.py, which is next to this script: the time by the clock, the time of the processors and the peak memory.
-It checks that all values are those of pandas in float32. It also measures a second start of the program on such a
+It checks that all values equal the values of pandas in float32. It also measures a second start of the program on such a
 file, whose values the first has kept in the cache, and the peak memory of training on a million rows of 50 values.
 
 The family parts measures, by a profile, where a step of RWS in fixed point spends the processor's time, in
