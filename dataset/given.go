@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -50,10 +51,10 @@ func (s *Set) ParseGiven(text string) (all []Given, err error) {
 			for _, c := range columns {
 				known = append(known, c.Name)
 			}
-			if !equals || len(known) > 30 {
+			if !equals {
 				return nil, fmt.Errorf("given %q: write NAME=VALUE or NAME=LEAST:GREATEST with the name of a column", text)
 			}
-			return nil, fmt.Errorf("given %q: the model has no column %q: use %s%s", text, name, strings.Join(known, ", "), names.Meant(name, known...))
+			return nil, fmt.Errorf("given %q: the model has no column %q: use %s%s", text, name, listed(known), names.Meant(name, known...))
 		}
 		value, rest := text[len(c.Name)+1:], ""
 		for i, r := range value {
@@ -73,6 +74,9 @@ func (s *Set) ParseGiven(text string) (all []Given, err error) {
 			return nil, fmt.Errorf("given %s=%s: %w", c.Name, value, err)
 		}
 		all = append(all, g)
+	}
+	if all == nil {
+		return nil, errors.New("given is empty: write conditions such as group=b,age=30:40")
 	}
 	return all, nil
 }

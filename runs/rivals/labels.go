@@ -9,15 +9,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// Classifier is a classifier of labels.
-type Classifier struct {
-	Key, Name string
-	Wrong     []float64 // 1 for each labelled row that it mistakes, and 0 for each other labelled row
-}
-
 // Classify fits classifiers to the training rows that have a label, and classifies the other rows that have one: logistic regression
-// with the penalty 1/n for n rows, like C = 1 of scikit-learn, and the nearest neighbour. Both stand on standardised units.
-func Classify(train, rows dataset.Split, classes int) (all []Classifier, labeled []int, err error) {
+// with the penalty 1/n for n rows, like C = 1 of scikit-learn, and the nearest neighbour. Both stand on standardised units. Their
+// Values are 1 for each labelled row that they mistake, and 0 for each other labelled row.
+func Classify(train, rows dataset.Split, classes int) (all []Rival, labeled []int, err error) {
 	known, err := train.Labeled(classes)
 	if err != nil {
 		return nil, nil, err
@@ -38,7 +33,7 @@ func Classify(train, rows dataset.Split, classes int) (all []Classifier, labeled
 	}
 	others := rows.Floats(labeled...)
 	scores, near, far := fitted.Scores(others), fitted.inputs(inputs), fitted.inputs(others)
-	logistic, neighbour := Classifier{"logistic", "logistic regression", nil}, Classifier{"neighbour", "nearest neighbour", nil}
+	logistic, neighbour := Rival{"logistic", "logistic regression", nil}, Rival{"neighbour", "nearest neighbour", nil}
 	mistaken := func(class int, r int) float64 {
 		if class == int(rows.Labels[r]) {
 			return 0
@@ -46,14 +41,14 @@ func Classify(train, rows dataset.Split, classes int) (all []Classifier, labeled
 		return 1
 	}
 	for i, r := range labeled {
-		logistic.Wrong = append(logistic.Wrong, mistaken(floats.MaxIdx(scores.RawRowView(i)), r))
+		logistic.Values = append(logistic.Values, mistaken(floats.MaxIdx(scores.RawRowView(i)), r))
 		nearest, least := 0, math.Inf(1)
 		for k := range known {
 			if d := floats.Distance(near.RawRowView(k), far.RawRowView(i), 2); d < least {
 				nearest, least = k, d
 			}
 		}
-		neighbour.Wrong = append(neighbour.Wrong, mistaken(int(of[nearest]), r))
+		neighbour.Values = append(neighbour.Values, mistaken(int(of[nearest]), r))
 	}
-	return []Classifier{logistic, neighbour}, labeled, nil
+	return []Rival{logistic, neighbour}, labeled, nil
 }

@@ -27,7 +27,7 @@ import (
 // Rival is a model fitted to training rows.
 type Rival struct {
 	Key, Name string
-	LogP      []float64 // of each evaluated row, in nats
+	Values    []float64 // log p of each evaluated row, in nats
 }
 
 // table holds rows by variable.
@@ -118,7 +118,7 @@ func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
 		if err != nil {
 			return nil, err
 		}
-		floats.Add(rival.LogP, logs)
+		floats.Add(rival.Values, logs)
 	}
 	all = append(all, rival)
 	if len(train.reals[0]) <= mostReals {

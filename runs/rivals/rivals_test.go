@@ -58,8 +58,8 @@ func TestRivalsAgreeWithScikitLearn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantNear(t, "the error of logistic regression", stat.Mean(classifiers[0].Wrong, nil), 0.18, 1e-9)
-	wantNear(t, "the error of the nearest neighbour", stat.Mean(classifiers[1].Wrong, nil), 0.26, 1e-9)
+	wantNear(t, "the error of logistic regression", stat.Mean(classifiers[0].Values, nil), 0.18, 1e-9)
+	wantNear(t, "the error of the nearest neighbour", stat.Mean(classifiers[1].Values, nil), 0.26, 1e-9)
 	c, err := FitLogistic(train.Floats(), train.Labels, 3, 1./300)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestTreeOfCategories(t *testing.T) {
 func TestNumbersGivenCategories(t *testing.T) {
 	set := words(t, dataset.Spec{Binarization: dataset.Real})
 	all, err := Fit(set, set.Train())
-	if err != nil || all[0].Key != "tree_gaussian" || !strings.HasPrefix(all[1].Name, "mixture of ") || len(all[1].LogP) != set.Train().Rows {
+	if err != nil || all[0].Key != "tree_gaussian" || !strings.HasPrefix(all[1].Name, "mixture of ") || len(all[1].Values) != set.Train().Rows {
 		t.Fatal(all, err)
 	}
 	rows, err := tableOf(set, set.Train())
@@ -137,7 +137,7 @@ func TestNumbersGivenCategories(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree, logs := treeOf(rows).logP(rows), 0.0
-	for r, log := range all[0].LogP {
+	for r, log := range all[0].Values {
 		logs += (log - tree[r]) / float64(len(tree))
 	}
 	wantNear(t, "log p of the number given the words", logs, -math.Log(2*math.Pi*math.E)/2, 0.15)

@@ -18,9 +18,7 @@ type rivalled struct {
 	rivals runs.Findings
 }
 
-func (e rivalled) Findings() runs.Findings {
-	return append(e.Evaluation.Findings(), e.rivals...)
-}
+func (e rivalled) Findings() runs.Findings { return append(e.Evaluation.Findings(), e.rivals...) }
 
 func (e rivalled) String() string { return e.Evaluation.String() + e.rivals.String() }
 
@@ -77,7 +75,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 		both.rivals = append(both.rivals, runs.Finding{Measure: m, Value: by.Value, SE: by.SE})
 	}
 	for _, rival := range all {
-		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Unit: "nats", Rises: true}, rival.LogP, logP)
+		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Unit: "nats", Rises: true}, rival.Values, logP)
 	}
 	labeler, is := model.(runs.Labeler)
 	if !is || o.Rows.Labels == nil {
@@ -96,7 +94,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 		wrong = append(wrong, statistics.Mistaken(logs[r], int(o.Rows.Labels[r])))
 	}
 	for _, rival := range classifiers {
-		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Fraction: true}, rival.Wrong, wrong, labeled...)
+		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Fraction: true}, rival.Values, wrong, labeled...)
 	}
 	return both, nil
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -108,12 +107,12 @@ func newSample() *cobra.Command {
 					return err
 				}
 			}
-			given, err := givenBy(c, set, conditions)
-			if err != nil {
-				return err
-			}
+			var given []dataset.Given
 			var sheets []dataset.Sheet
 			if conditions != nil {
+				if given, err = set.ParseGiven(strings.Join(conditions, ",")); err != nil {
+					return misuse(c, "--%w", err)
+				}
 				chosen, drawn, failure := run.Given(c.Context(), model, set, given, s, how)
 				if sheets, err = runs.Sheet(chosen, failure); err == nil {
 					fmt.Fprintf(c.ErrOrStderr(), "%s that meet the conditions, among %s\n", names.Count(n, "row"), names.Count(drawn, "draw"))
@@ -198,21 +197,6 @@ func newSample() *cobra.Command {
 		})
 	}
 	return c
-}
-
-// givenBy reads the conditions of --given.
-func givenBy(c *cobra.Command, set *dataset.Set, conditions []string) ([]dataset.Given, error) {
-	if conditions == nil {
-		return nil, nil
-	}
-	given, err := set.ParseGiven(strings.Join(conditions, ","))
-	if err == nil && given == nil {
-		err = errors.New("given is empty: write conditions such as group=b,age=30:40")
-	}
-	if err != nil {
-		return nil, misuse(c, "--%w", err)
-	}
-	return given, nil
 }
 
 // drawsOf returns the kind "draws" if the model has it, after the given number of sweeps, or else "", its usual
