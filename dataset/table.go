@@ -101,6 +101,9 @@ func numbersOf(numbers []float64, decimals int) *Numbers {
 // usualRanges is the number of ranges into which a column of real numbers is divided by default.
 const usualRanges = 4
 
+// listOfNumbers matches a list in Python's notation or NumPy's.
+var listOfNumbers = regexp.MustCompile(`^\[[-+\d.eE,\s[\]]+\]$`)
+
 // maxValues is the largest number of values of a categorical column.
 const maxValues = 255
 
@@ -147,6 +150,7 @@ type fields struct {
 	digits   int             // length of all fields if they have only the digits 0 and 1, or -1
 	zero     bool            // whether a field begins with 0
 	decimals int             // the largest number of digits behind the point
+	unlisted bool            // whether a field is no list of numbers
 	missing  string          // the line of the first field that is missing
 	gaps     int             // number of fields that are missing
 	lacks    []string        // codes for missing values that the schema declares
@@ -314,8 +318,10 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	c.zero = c.zero || strings.HasPrefix(field, "0")
 	v, is := t.numberIn(field)
+	missing := t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0
+	c.unlisted = c.unlisted || !missing && !(strings.HasPrefix(field, "[") && listOfNumbers.MatchString(field))
 	switch {
-	case t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0:
+	case missing:
 		c.gaps++
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
@@ -657,6 +663,8 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			of.kind = LabelColumn
 		case c.digits > 1 && c.zero:
 			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")
+		case t.rules != FirstRules && c.numbers == nil && !c.unlisted:
+			return nil, nil, fmt.Errorf(`column %q has lists of numbers (%s): give each number a column, for example with pandas.DataFrame(pandas.read_csv(FILE)[%q].str.findall(r"[^][,\s]+").tolist()).to_csv("rows.csv", index=False), or make the column categorical with columns = %q (--columns)`, name, c.text, name, name+"=categorical")
 		case t.rules != FirstRules && t.isBelowText(c):
 			return nil, nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):

@@ -520,6 +520,27 @@ func TestBitsWithoutSeparators(t *testing.T) {
 	opened(t, Spec{Name: written(t, "kinds.csv", "code,x\n01,1\n10,0\n00,1\n"), Columns: "code=categorical", Validation: new(0)})
 }
 
+// Lists of numbers are no categories and no identifiers, unless the Spec says so.
+func TestListsOfNumbers(t *testing.T) {
+	for _, form := range []string{"[%d, %d]", "[%d %d.5]", "[[%d,-1],[%d,2e3]]"} {
+		for name, of := range map[string]int{"recurring": 2, "different": 12, "many": 300} {
+			text := "x,y\n"
+			for i := range max(12, of) {
+				text += fmt.Sprintf("\""+form+"\",%d\n", i%of, i*i%3, i%2)
+			}
+			path := written(t, name+".csv", text)
+			_, err := Spec{Name: path}.Open()
+			wantError(t, err, `column "x" has lists of numbers ("`+strings.Split(fmt.Sprintf(form, 0, 0), " ")[0])
+			opened(t, Spec{Name: path, Columns: "x=skip", Validation: new(0)})
+			if of == 2 {
+				opened(t, Spec{Name: path, Columns: "x=categorical", Validation: new(0)})
+				opened(t, Spec{Name: path, Rules: FirstRules, Validation: new(0)})
+			}
+		}
+	}
+	opened(t, Spec{Name: written(t, "ranges.csv", "x,y\n\"[0,1]\",1\n\"(1,2]\",0\n\"(2,3]\",1\n\"[0,1]\",0\n"), Validation: new(0)})
+}
+
 // tableOf writes a file whose rows are the header, if it is not empty, and twelve rows.
 func tableOf(t *testing.T, header, row string) string {
 	t.Helper()
