@@ -42,9 +42,12 @@ func offered(c *cobra.Command, flag string) string {
 	if c.Name() != "train" {
 		c = c.Parent()
 	}
+	if c == nil || c.Name() != "train" {
+		return ""
+	}
 	var have []string
 	for _, other := range c.Commands() {
-		if c.Name() == "train" && other.Flags().Lookup(flag) != nil {
+		if other.Flags().Lookup(flag) != nil {
 			have = append(have, other.Name())
 		}
 	}

@@ -67,12 +67,13 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"reproduce lst":                                                 `(did you mean "list"?)`,
 		"inpaint testdata/runs/v3/labels/whole --mask lft":              `mask "lft" (did you mean "left"?)`,
 		"inpaint testdata/runs/v3/labels/whole --mask LEFT":             `mask "LEFT" (did you mean "left"?)`,
-		"data show":        "name one data set or file, got 0 arguments",
-		"pretrained add x": "name the directory of a run, and the new machine, got 1 argument\n",
-		"train --help nws": "--help nws: write --help all for all flags",
-		"help trian":       `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
-		"completion bas":   `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
-		"version foo":      `helmholtz version takes no arguments: omit "foo"` + "\n",
+		"data show":           "name one data set or file, got 0 arguments",
+		"pretrained add x":    "name the directory of a run, and the new machine, got 1 argument\n",
+		"train --help nws":    "--help nws: write --help all for all flags",
+		"resume x --epochs 3": `unknown flag: --epochs`,
+		"help trian":          `unknown command "trian" for "helmholtz" (did you mean "train"?)`,
+		"completion bas":      `unknown command "bas" for "helmholtz completion" (did you mean "bash"?)`,
+		"version foo":         `helmholtz version takes no arguments: omit "foo"` + "\n",
 	} {
 		code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...)
 		if code == 0 || !strings.Contains(err, says) || strings.Contains(err, "strconv") {
