@@ -33,7 +33,7 @@ func Classify(train, rows dataset.Split, classes int) (all []Rival, labeled []in
 	}
 	others := rows.Floats(labeled...)
 	scores, near, far := fitted.Scores(others), fitted.inputs(inputs), fitted.inputs(others)
-	logistic, neighbour := Rival{"logistic", "logistic regression", nil}, Rival{"neighbour", "nearest neighbour", nil}
+	logistic, neighbour := Rival{Key: "logistic", Name: "logistic regression"}, Rival{Key: "neighbour", Name: "nearest neighbour"}
 	mistaken := func(class int, r int) float64 {
 		if class == int(rows.Labels[r]) {
 			return 0

@@ -27,7 +27,8 @@ import (
 // Rival is a model fitted to training rows.
 type Rival struct {
 	Key, Name string
-	Values    []float64 // log p of each evaluated row, in nats
+	Values    []float64 // log p of each evaluated row, in nats; nil if the model was not fitted
+	Reason    string    // why it was not fitted, or ""
 }
 
 // table holds rows by variable.
@@ -96,7 +97,8 @@ func tableOf(set *dataset.Set, rows dataset.Split) (t table, err error) {
 // A mixture is fitted to at most mostReals real columns and at most mostRows training rows.
 const mostReals, mostRows = 100, 5000
 
-// Fit fits rivals to the training rows of a set, a mixture to at most 5,000 of them, and returns their log p of other rows.
+// Fit fits rivals to the training rows of a set, a mixture to at most 5,000 of them, and returns their log p of other rows. A
+// mixture of more than 100 columns of numbers, and a model of too few rows for its covariance, are not fitted.
 func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
 	train, err := tableOf(set, set.Train())
 	if err != nil {
@@ -106,31 +108,50 @@ func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rival := Rival{"gaussian", "full Gaussian", make([]float64, rows.Rows)}
+	rival := Rival{Key: "gaussian", Name: "full Gaussian", Values: make([]float64, rows.Rows)}
 	if len(train.sizes) > 0 {
-		rival = Rival{"tree", "Chow–Liu tree", treeOf(train).logP(test)}
+		rival = Rival{Key: "tree", Name: "Chow–Liu tree", Values: treeOf(train).logP(test)}
 	}
 	if len(train.reals[0]) > 0 {
 		if len(train.sizes) > 0 {
 			rival.Key, rival.Name = "tree_gaussian", "tree and Gaussian"
 		}
-		logs, err := conditional(train, test)
-		if err != nil {
-			return nil, err
+		columns := len(train.reals[0])
+		for _, size := range train.sizes {
+			columns += size - 1
 		}
-		floats.Add(rival.Values, logs)
+		if rows := len(train.reals); rows <= columns {
+			rival.Values, rival.Reason = nil, tooFew(rows, columns)
+		} else {
+			logs, err := conditional(train, test)
+			if err != nil {
+				return nil, err
+			}
+			floats.Add(rival.Values, logs)
+		}
 	}
 	all = append(all, rival)
-	if len(train.reals[0]) <= mostReals {
-		few, err := tableOf(set, set.Train().Subset(mostRows, 1))
-		if err != nil {
-			return nil, err
-		}
-		m := mixtureOf(few)
-		logs, _ := m.logP(test)
-		all = append(all, Rival{"mixture", fmt.Sprintf("mixture of %d", len(m.shares)), logs})
+	mixture := Rival{Key: "mixture", Name: "mixture"}
+	if n := len(train.reals[0]); n > mostReals {
+		mixture.Reason = fmt.Sprintf("%d columns of numbers, more than %d", n, mostReals)
+		return append(all, mixture), nil
 	}
-	return all, nil
+	few, err := tableOf(set, set.Train().Subset(mostRows, 1))
+	if err != nil {
+		return nil, err
+	}
+	m := mixtureOf(few)
+	if n := len(m.shares); n == 0 {
+		mixture.Reason = tooFew(len(few.reals), len(few.reals[0]))
+	} else {
+		mixture.Name = fmt.Sprintf("mixture of %d", n)
+		mixture.Values, _ = m.logP(test)
+	}
+	return append(all, mixture), nil
+}
+
+func tooFew(rows, columns int) string {
+	return fmt.Sprintf("%s are too few for the covariance of %s", names.Count(rows, "training row"), names.Count(columns, "column"))
 }
 
 // Baseline returns the baseline of rows whose columns are independent.
@@ -358,7 +379,7 @@ func mixtureOf(t table) (best mixture) {
 }
 
 // expectationMaximisation fits a mixture of k components, and returns its log p of all rows. It starts at the rows nearest to k random
-// rows. It fails if a component loses its rows.
+// rows. It fails if a component has fewer rows than a covariance needs.
 func (t table) expectationMaximisation(k int, random *rand.Rand) (m mixture, logP float64, ok bool) {
 	rows, belong, centres := t.numbers(), make([][]float64, len(t.codes)), random.Perm(len(t.codes))
 	floors, scales := floorsOf(t.reals, t.weights), floorsOf(rows, t.weights)

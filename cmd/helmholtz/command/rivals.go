@@ -15,12 +15,13 @@ import (
 // rivalled is an evaluation with the results of simple models fitted to the same training rows.
 type rivalled struct {
 	runs.Evaluation
-	rivals runs.Findings
+	rivals   runs.Findings
+	unfitted string // a line for each rival that was not fitted
 }
 
 func (e rivalled) Findings() runs.Findings { return append(e.Evaluation.Findings(), e.rivals...) }
 
-func (e rivalled) String() string { return e.Evaluation.String() + e.rivals.String() }
+func (e rivalled) String() string { return e.Evaluation.String() + e.rivals.String() + e.unfitted }
 
 func (e rivalled) MarshalJSON() ([]byte, error) {
 	own, err := json.Marshal(e.Evaluation)
@@ -75,6 +76,10 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 		both.rivals = append(both.rivals, runs.Finding{Measure: m, Value: by.Value, SE: by.SE})
 	}
 	for _, rival := range all {
+		if rival.Values == nil {
+			both.unfitted += fmt.Sprintf("%s: not fitted, %s\n", rival.Name, rival.Reason)
+			continue
+		}
 		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Unit: "nats", Rises: true}, rival.Values, logP)
 	}
 	labeler, is := model.(runs.Labeler)

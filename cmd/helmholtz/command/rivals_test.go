@@ -42,6 +42,19 @@ func TestEvalRivals(t *testing.T) {
 	if table := succeed(t, "eval", "rbm", "--rivals", "--format", "csv"); !strings.Contains(table, "rival_logistic_lead_se") || !strings.Contains(table, "rival_neighbour") {
 		t.Errorf("the table is %s", table)
 	}
+	few := "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t\n"
+	for r := range 16 {
+		for c := range 20 {
+			few += fmt.Sprintf("%d.5%s", (r*(c+3)+c*c)%17, []string{",", "\n"}[c/19])
+		}
+	}
+	if err := os.WriteFile("few.csv", []byte(few), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, strings.Fields("train ppca --components 1 --standardize --binarization real --dataset few.csv --out few")...)
+	if lines := succeed(t, "eval", "few", "--rivals"); strings.Count(lines, "not fitted, 1") != 2 || !strings.Contains(lines, "too few for the covariance of") {
+		t.Errorf("eval few --rivals prints\n%s", lines)
+	}
 	for says, args := range map[string][]string{
 		"is a density of all units, also of categories": {"ppca", "--rivals"},
 		"--rivals does nothing with --rows":             {"hm", "--rivals", "--rows", "rows.csv"},
