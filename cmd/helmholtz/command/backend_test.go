@@ -87,7 +87,7 @@ func commands() map[string]*cobra.Command {
 
 // All commands compute and have a backend, except those that only read, list or install.
 func TestCommandsThatComputeHaveABackend(t *testing.T) {
-	computesNothing := regexp.MustCompile(`^(|bench( growth)?|sweep|((data|kernel)( .*)?)|docs|doctor|history|import|new|runs|version|sweep (status|report)|reproduce (list|report|rejudge)|pretrained( (list|show|get))?)$`)
+	computesNothing := regexp.MustCompile(`^(|bench( growth| here)?|sweep|((data|kernel)( .*)?)|docs|doctor|history|import|new|runs|version|sweep (status|report)|reproduce (list|report|rejudge)|pretrained( (list|show|get))?)$`)
 	for path, c := range commands() {
 		if has := c.Flags().Lookup("backend") != nil; has == computesNothing.MatchString(path) {
 			t.Errorf("that %q has the flag --backend is %v", path, has)
