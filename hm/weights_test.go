@@ -107,23 +107,21 @@ func TestWeights(t *testing.T) {
 			if c.dreams == 0 {
 				return
 			}
-			exact := oracle.NewNetworks(run.parameters)
-			every := engine.Data{Rows: len(got.Exact), Units: c.set.Shape().Units()}
-			for number := range every.Rows {
-				for j := range every.Units {
-					every.Values = append(every.Values, uint8(255*(number>>j&1)))
-				}
+			exact, err := oracle.New(run.parameters)
+			if err != nil {
+				t.Fatal(err)
 			}
-			chi2 := 0.0 // Pearson's, of the dreams
-			for number, x := range exact.Rows(every) {
-				want := exact.Explain(x).LogP()
+			number, chi2 := 0, 0.0 // Pearson's, of the dreams
+			for x := range exact.Visible() {
+				want := exact.LogP(x)
 				wantNear(t, fmt.Sprintf("log p of x number %d", number), got.Exact[number], want, 1e-9)
 				expected := float64(c.dreams) * math.Exp(want)
 				chi2 += math.Pow(got.Counts[number]-expected, 2) / expected
+				number++
 			}
-			freedom := float64(every.Rows - 1)
+			freedom := float64(number - 1)
 			wantNear(t, "χ² of the dreams", chi2, freedom, 5*math.Sqrt(2*freedom))
-			testWeightsCommand(t, python, checkpoint, rows, exact)
+			testWeightsCommand(t, python, checkpoint, rows, exact.Networks)
 		})
 	}
 }
