@@ -26,4 +26,4 @@ if (JSON.stringify(matrix) !== "[[0,1,2],[3,4,5]]" || distinct === 24) {
   process.exit(1);
 }
 JS
-node read.mjs
+node read.mjs || exit 1

@@ -32,4 +32,4 @@ if (JSON.stringify(seconds) !== "[1,1]") {
   process.exit(1);
 }
 JS
-node read.cjs
+node read.cjs || exit 1
