@@ -136,12 +136,20 @@ func tableOf[T any](name, title string, fields []field[T], values ...T) *Table {
 // WithoutMissing returns the table without the columns whose cells are all missing. The first column
 // always stays.
 func (t *Table) WithoutMissing() *Table {
-	c := &Table{name: t.name, title: t.title, rows: make([][]any, len(t.rows))}
-	for i, column := range t.columns {
-		if i > 0 && !slices.ContainsFunc(t.rows, func(row []any) bool { return row[i] != nil }) {
-			continue
+	var kept []int
+	for i := range t.columns {
+		if i == 0 || slices.ContainsFunc(t.rows, func(row []any) bool { return row[i] != nil }) {
+			kept = append(kept, i)
 		}
-		c.columns = append(c.columns, column)
+	}
+	return t.of(kept)
+}
+
+// of returns the table with the columns that have the indices, in this order.
+func (t *Table) of(indices []int) *Table {
+	c := &Table{name: t.name, title: t.title, rows: make([][]any, len(t.rows))}
+	for _, i := range indices {
+		c.columns = append(c.columns, t.columns[i])
 		for j, row := range t.rows {
 			c.rows[j] = append(c.rows[j], row[i])
 		}
@@ -156,10 +164,10 @@ func (t *Table) Select(title string, keys ...string) (*Table, error) {
 	for _, c := range t.columns {
 		all = append(all, c.Key)
 	}
-	c := &Table{name: t.name, title: validUTF8(title), rows: make([][]any, len(t.rows))}
 	if len(keys) == 0 {
 		keys = all
 	}
+	var chosen []int
 	for _, key := range keys {
 		ends := names.Ending(all, key)
 		switch len(ends) {
@@ -169,12 +177,10 @@ func (t *Table) Select(title string, keys ...string) (*Table, error) {
 		default:
 			return nil, fmt.Errorf("%q is ambiguous: write %s", key, strings.Join(ends, " or "))
 		}
-		i := slices.Index(all, ends[0])
-		c.columns = append(c.columns, t.columns[i])
-		for j, row := range t.rows {
-			c.rows[j] = append(c.rows[j], row[i])
-		}
+		chosen = append(chosen, slices.Index(all, ends[0]))
 	}
+	c := t.of(chosen)
+	c.title = validUTF8(title)
 	return c, nil
 }
 
