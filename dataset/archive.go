@@ -27,6 +27,8 @@ func readArchive(in *input, pick string) (arrays []tensor, err error) {
 		switch {
 		case f.Name == "[Content_Types].xml":
 			return nil, unreadError(excelName, excelRemedy)
+		case f.Name == "format.npy" && pick == "":
+			return nil, unreadError("a sparse matrix of SciPy", `save all of it, with numpy.save("rows.npy", scipy.sparse.load_npz(FILE).toarray())`)
 		case strings.HasSuffix(f.Name, "data.pkl"):
 			return nil, unreadError("a PyTorch file", `save its tensor with numpy.save("rows.npy", tensor.numpy())`)
 		}

@@ -27,11 +27,11 @@ var (
 	standardised = []float64{0.9267086536391594, -1.5522173275552522, -0.8619231342807125, -0.012223635819048274}
 )
 
-// excel returns the start of what Excel writes.
-func excel(t *testing.T) []byte {
+// zipped returns a ZIP archive of an empty file.
+func zipped(t *testing.T, name string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	if _, err := z.Create("[Content_Types].xml"); err != nil {
+	if _, err := z.Create(name); err != nil {
 		t.Fatal(err)
 	}
 	if err := z.Close(); err != nil {
@@ -45,7 +45,7 @@ func excel(t *testing.T) []byte {
 func TestFilesOfOtherPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string][]byte{
-		"h5py.h5": []byte("\x89HDF\r\n\x1a\n\x00\x00"), "feather.arrow": []byte("ARROW1\x00\x00"), "excel.xlsx": excel(t), "matlab73.mat": []byte("MATLAB 7.3 MAT-file, Platform"),
+		"h5py.h5": []byte("\x89HDF\r\n\x1a\n\x00\x00"), "feather.arrow": []byte("ARROW1\x00\x00"), "excel.xlsx": zipped(t, "[Content_Types].xml"), "sparse.npz": zipped(t, "format.npy"), "matlab73.mat": []byte("MATLAB 7.3 MAT-file, Platform"),
 		"libsvm.txt": []byte("0 0:0.5 1:0.25\n1 1:1\n"), "list.json": []byte("[[255, 0]]"), "page.html": []byte("<!DOCTYPE html>"), "one.png": []byte("\x89PNG\r\n\x1a\n"),
 		"comment.arff": []byte("% by Fisher\n\n@Relation iris\n@attribute a numeric\n@data\n0.5\n"), "unmarked.txt": []byte("a\x00,\x00b\x00\n\x001\x00,\x000\x00\n\x00"),
 		"song.mid": []byte("MThd\x00\x00\x00\x06\x00\x00\x00\x01"), "frame.rds": []byte("X\n\x00\x00\x00\x03"), "frame.rda": []byte("RDX3\nX\n\x00"),
@@ -80,7 +80,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"27-objects.npy", "NPY of objects", "Python objects", false}, {"30-matlab4.mat", "MATLAB 4", "version 4", false}, {"40-gzip-in-gzip.gz", "gzip within gzip", "gzip within gzip", false},
 		{"41-pickle.pkl", "pickle", "pickle", false}, {"h5py.h5", "HDF5", "HDF5", false}, {"feather.arrow", "Feather", "Feather", false}, {"excel.xlsx", "Excel", "Excel", false},
 		{"matlab73.mat", "MATLAB 7.3", "-v7", false}, {"libsvm.txt", "LIBSVM", "LIBSVM", false}, {"list.json", "JSON lists", "JSON", false}, {"page.html", "HTML", "HTML", false}, {"one.png", "PNG, JPEG", "folder of the pictures", false},
-		{"comment.arff", "ARFF", "Weka", false}, {"unmarked.txt", "UTF-16", "UTF-16", false},
+		{"sparse.npz", "NPZ of SciPy's sparse matrices", "scipy.sparse.load_npz(FILE).toarray()", false}, {"comment.arff", "ARFF", "Weka", false}, {"unmarked.txt", "UTF-16", "UTF-16", false},
 		{"song.mid", "MIDI", "keys that sound at each step", false}, {"frame.rds", "R", "write.csv", false}, {"frame.rda", "R", "write.csv", false},
 		{"text.rds", "R", "readRDS(FILE)", false}, {"text3.rds", "R", "readRDS(FILE)", false}, {"text.rda", "R", "load(FILE)", false}, {"native.rds", "R", "write.csv", false}, {"stream.arrows", "Arrow streams", "pyarrow.ipc.open_stream(FILE)", false},
 		{"42-matlab-structure.mat", "MATLAB structures", `s of the MATLAB file is a structure, not an array of numbers: save what is in it, for example with scipy.io.savemat("rows.mat", scipy.io.loadmat(FILE, simplify_cells=True)["s"])`, false},
