@@ -239,3 +239,31 @@ func TestLinesSeparatedBySpaces(t *testing.T) {
 	wantError(t, err, "line 2 has 4 fields, but the first line has 2", "write.csv")
 	opened(t, Spec{Name: written(t, "cars.csv", "\"\",\"mpg\",\"cyl\"\n\"Mazda RX4\",21.5,6\n\"Datsun 710\",22.5,4\n\"Fiat 128\",32.5,4\n"), Binarization: Real})
 }
+
+// Numbers that may be codes, and values that may be the same, are refused or named. A kind that the Spec gives ends the
+// doubt.
+func TestDoubtfulValues(t *testing.T) {
+	for _, c := range []struct{ text, columns, says string }{
+		{table30("zip,x", "0%[1]d2,%[2]d.5"), "", `column "zip" has numbers that begin with 0 ("002" on line 2)`},
+		{table30("zip,x", "0%[1]d2,%[2]d.5"), "zip=real", ""},
+		{table30("zip,x", "0.%[1]d2,%[2]d.5"), "", ""},
+		{table30("number,x", "9%[1]d00719925474099,%[2]d.5"), "", `may name or number the rows ("number")`},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999,1.5\n-999,2.5\n", 4), "", `rows.csv has numbers -999 far from the others`},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999,1.5\n-999,2.5\n", 4), "age=real", ""},
+		{table30("age,x", "%[1]d,%[2]d.5") + "-999,1.5\n", "", ""},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("9999,1.5\n9999,2.5\n", 4), "", `has numbers 9999 far`},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("50,1.5\n", 8), "", ""},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("99,1.5\n75,2.5\n", 4), "", ""},
+		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "", `rows.csv differ only in case ("Yes", "yes")`},
+		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "answer=categorical", ""},
+	} {
+		set, err := Spec{Name: written(t, "rows.csv", c.text), Binarization: Real, Standardize: true, Columns: c.columns}.Open()
+		says := fmt.Sprint(err)
+		if err == nil {
+			says = set.Notice()
+		}
+		if c.says == "" != (says == "") || !strings.Contains(says, c.says) {
+			t.Errorf("%.20q with %q: %q, want %q", c.text, c.columns, says, c.says)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -334,7 +335,7 @@ func (s *Set) leftOut() (text string) {
 		_, given := kinds[c.Name]
 		switch {
 		case given:
-		case c.Kind == RealColumn && identifierName.MatchString(c.Name), c.Kind == CategoricalColumn && c.Units > 10 && 2*c.Units > s.train.Rows:
+		case c.Kind == RealColumn && (identifierName.MatchString(c.Name) || c.Numbers != nil && c.Numbers.Greatest >= 1<<53), c.Kind == CategoricalColumn && c.Units > 10 && 2*c.Units > s.train.Rows:
 			doubtful = append(doubtful, c.Name)
 		case !c.Kind.isIgnored():
 		case c.Values != nil:
@@ -353,32 +354,58 @@ func (s *Set) leftOut() (text string) {
 	if without != nil {
 		text = fmt.Sprintf("left out of %s: %s; to keep a column, give its kind, NAME=real or NAME=categorical (--columns)", s.Name(), strings.Join(without, " and "))
 	}
-	if columns := s.skewed(kinds); columns != nil {
-		text = names.Lines(text, fmt.Sprintf("columns of %s with positive and skewed numbers (%s): their logarithms may suit the model better, with columns = %q (--columns); NAME=real keeps the numbers", s.Name(), quoted(columns), strings.Join(columns, "=log,")+"=log"))
+	skewed, coded := s.oddNumbers(kinds)
+	if skewed != nil {
+		text = names.Lines(text, fmt.Sprintf("columns of %s with positive and skewed numbers (%s): their logarithms may suit the model better, with columns = %q (--columns); NAME=real keeps the numbers", s.Name(), quoted(skewed), strings.Join(skewed, "=log,")+"=log"))
 	}
+	text = names.Lines(text, coded, s.cases(kinds))
 	if doubtful != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
 	}
 	return text
 }
 
-// leastSkewness is the smallest skewness of positive numbers for which skewed names their column, if their logarithms have
-// less than half of it.
+// cases returns a line on a column whose values differ only in upper and lower case, unless kinds has it, or "".
+func (s *Set) cases(kinds map[string]given) string {
+	for _, c := range s.columns {
+		_, given := kinds[c.Name]
+		for i, value := range c.Values {
+			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(v, value) })
+			if other >= 0 && !given && s.spec.Schema == "" && s.spec.rules() != FirstRules {
+				return fmt.Sprintf("values of column %q of %s differ only in case (%q, %q): if they mean the same, write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			}
+		}
+	}
+	return ""
+}
+
+// leastSkewness is the smallest skewness of positive numbers for which oddNumbers names their column, if their logarithms
+// have less than half of it.
 const leastSkewness = 2
 
-// skewed returns the columns of positive real numbers that are skewed, unless kinds has them.
-func (s *Set) skewed(kinds map[string]given) (columns []string) {
+// oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column with a number, such as
+// −999, that may stand for a missing value, unless kinds has the columns.
+func (s *Set) oddNumbers(kinds map[string]given) (skewed []string, coded string) {
 	if s.spec.rules() == FirstRules || s.spec.Schema != "" || s.train.Reals == nil || s.train.Rows < 3 {
-		return nil
+		return nil, ""
 	}
 	numbers := make([]float64, s.train.Rows)
 	for _, c := range s.columns {
-		if _, is := kinds[c.Name]; is || c.Numbers == nil || c.Numbers.Least <= 0 || c.Units != 1 {
+		if _, is := kinds[c.Name]; is || c.Numbers == nil || c.Units != 1 {
 			continue
 		}
 		by := s.scalingOf(c.First)
 		for r := range numbers {
-			numbers[r] = max(by.original(s.train.At(r*s.Shape().Units()+c.First)), c.Numbers.Least)
+			numbers[r] = by.original(s.train.At(r*s.Shape().Units() + c.First))
+		}
+		if code := codeAmong(numbers); code != "" && coded == "" {
+			coded = fmt.Sprintf("column %q of %s has numbers %s far from the others, which may stand for missing values: if they do, give missing = %[3]q (--missing %[3]s)", c.Name, s.Name(), code)
+		}
+		if c.Numbers.Least <= 0 {
+			continue
+		}
+		for r, v := range numbers {
+			numbers[r] = max(v, c.Numbers.Least)
 		}
 		skewness := stat.Skew(numbers, nil)
 		if skewness <= leastSkewness {
@@ -388,10 +415,31 @@ func (s *Set) skewed(kinds map[string]given) (columns []string) {
 			numbers[r] = math.Log(v)
 		}
 		if math.Abs(stat.Skew(numbers, nil)) < skewness/2 {
-			columns = append(columns, c.Name)
+			skewed = append(skewed, c.Name)
 		}
 	}
-	return columns
+	return skewed, coded
+}
+
+// nines matches numbers that often stand for missing values.
+var nines = regexp.MustCompile(`^-?9{2,}$`)
+
+// codeAmong returns the least or the greatest of some numbers if it has only nines, several times, and is farther from
+// the other numbers than these from each other. Otherwise it returns "".
+func codeAmong(numbers []float64) string {
+	sorted := slices.Sorted(slices.Values(numbers))
+	for range 2 {
+		v := math.Round(sorted[0])
+		text, n := strconv.FormatFloat(v, 'f', -1, 64), 0
+		for n < len(sorted) && math.Abs(sorted[n]-v) < 1e-5*math.Abs(v) { // standardising rounds numbers
+			n++
+		}
+		if nines.MatchString(text) && 1 < n && n < len(sorted) && math.Abs(sorted[n]-v) > math.Abs(sorted[len(sorted)-1]-sorted[n]) {
+			return text
+		}
+		slices.Reverse(sorted)
+	}
+	return ""
 }
 
 // odd returns a warning about odd training rows, or "".

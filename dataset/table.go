@@ -149,6 +149,7 @@ type fields struct {
 	plain    bool            // whether a number has no comma, in a file where it may have one
 	digits   int             // length of all fields if they have only the digits 0 and 1, or -1
 	zero     bool            // whether a field begins with 0
+	padded   string          // the first number of several digits that begins with 0, with its line
 	decimals int             // the largest number of digits behind the point
 	unlisted bool            // whether a field is no list of numbers
 	missing  string          // the line of the first field that is missing
@@ -318,6 +319,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	c.zero = c.zero || strings.HasPrefix(field, "0")
 	v, is := t.numberIn(field)
+	if is && c.padded == "" && len(field) > 1 && field[0] == '0' && strings.Trim(field, "0123456789") == "" {
+		c.padded = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
+	}
 	missing := t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0
 	c.unlisted = c.unlisted || !missing && !(strings.HasPrefix(field, "[") && listOfNumbers.MatchString(field))
 	switch {
@@ -671,6 +675,8 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
 			of.kind = IdentifierColumn
+		case t.rules != FirstRules && c.numbers != nil && c.padded != "" && t.header != nil && !t.alike:
+			return nil, nil, fmt.Errorf("column %q has numbers that begin with 0 (%s), and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.padded, name+"=categorical", name+"=real", name+"=skip")
 		case t.rules != FirstRules && t.isNameless(i) && (i == 0 || strings.HasPrefix(name, "__")):
 			return nil, nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
 		case t.rules != FirstRules && c.numbers == nil && c.missing == "" && len(c.trained(t.train)) == 1:
