@@ -15,7 +15,7 @@ import (
 // benchmark runs work with each instruction set, in one goroutine and in two
 // that do half of it each. It reports billions of operations a second.
 func benchmark(b *testing.B, operations float64, unit string, work func(part, parts int)) {
-	defer func(s instructionSet) { current = s }(current)
+	defer func(s *instructionSet) { current = s }(current)
 	for _, name := range InstructionSets() {
 		for _, parts := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/goroutines=%d", name, parts), func(b *testing.B) {
@@ -69,8 +69,8 @@ func BenchmarkMulPacked(b *testing.B) {
 	for _, s := range logitShapes {
 		f := newField(1)
 		x, w, c := f.matrix(s.rows, s.depth), f.matrix(s.cols, s.depth), f.matrix(s.rows, s.cols)
-		packed := map[instructionSet]*Packed{}
-		defer func(s instructionSet) { current = s }(current)
+		packed := map[*instructionSet]*Packed{}
+		defer func(s *instructionSet) { current = s }(current)
 		for _, current = range supported {
 			packed[current] = NewPacked(s.cols, s.depth)
 			packed[current].Pack(w, 0, s.cols)
@@ -85,8 +85,8 @@ func BenchmarkMulPacked(b *testing.B) {
 }
 
 func BenchmarkPack(b *testing.B) {
-	w, p := NewMatrix(300, 785), map[instructionSet]*Packed{}
-	defer func(s instructionSet) { current = s }(current)
+	w, p := NewMatrix(300, 785), map[*instructionSet]*Packed{}
+	defer func(s *instructionSet) { current = s }(current)
 	for _, current = range supported {
 		p[current] = NewPacked(w.Rows, w.Cols)
 	}
@@ -151,7 +151,7 @@ func BenchmarkBits(b *testing.B) {
 }
 
 func takeTurns(b *testing.B, name string, operations func() (floating, fixed func())) {
-	defer func(s instructionSet) { current = s }(current)
+	defer func(s *instructionSet) { current = s }(current)
 	for _, set := range InstructionSets() {
 		b.Run(name+"/"+set, func(b *testing.B) {
 			if err := SetInstructionSet(set); err != nil {

@@ -6,67 +6,47 @@ import "github.com/helmholtz-go/helmholtz/internal/philox"
 // unit is on, and otherwise the number off. The random words come from the blocks of key at the counter c,
 // whose Unit it sets to j/4.
 func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
-	states = states[:len(logits)]
-	if current == portable || !vectorCounters(logits) {
-		portableDraw(states, logits, off, key, c)
-		return
-	}
-	words := counterWords(c)
-	current.draw(states, logits, off, key, &words)
+	units(draws, states, logits, off, key, c)
 }
 
 // Residual replaces the logit a of each Bernoulli unit by the derivative of its log-probability, on − σ(a),
 // and returns the log-probability of all units in nats. A unit is on, with on = 1, if its state is positive.
 func Residual(logits, states []float32) float64 {
-	states = states[:len(logits)]
-	switch {
-	case len(logits) == 0:
-		return 0
-	case current == portable:
-		return portableScore(logits, states, true)
-	}
-	return current.residual(logits, states)
+	return units(scores|residuals, states, logits, 0, 0, philox.Counter{})
 }
 
 // DrawResidual draws the states of units like Draw, and then replaces their logits and returns
 // their log-probability like Residual.
 func DrawResidual(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	states = states[:len(logits)]
-	if current == portable || !vectorCounters(logits) {
-		portableDraw(states, logits, off, key, c)
-		return portableScore(logits, states, true)
-	}
-	words := counterWords(c)
-	return current.drawResidual(states, logits, off, key, &words)
+	return units(draws|scores|residuals, states, logits, off, key, c)
 }
 
 // Score returns the log-probability of units in nats, like Residual, without changing their logits.
 func Score(logits, states []float32) float64 {
-	states = states[:len(logits)]
-	switch {
-	case len(logits) == 0:
-		return 0
-	case current == portable:
-		return portableScore(logits, states, false)
-	}
-	return current.score(logits, states)
+	return units(scores, states, logits, 0, 0, philox.Counter{})
 }
 
 // DrawScore draws the states of units like Draw, and returns their log-probability like Score.
 func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	states = states[:len(logits)]
-	if current == portable || !vectorCounters(logits) {
-		portableDraw(states, logits, off, key, c)
-		return portableScore(logits, states, false)
-	}
-	words := counterWords(c)
-	return current.drawScore(states, logits, off, key, &words)
+	return units(draws|scores, states, logits, off, key, c)
 }
 
-// vectorCounters reports whether vector code can draw the units: there must be some, and the 16-bit Unit
-// of their counters, which counts groups of four units, must not overflow.
-func vectorCounters(logits []float32) bool {
-	return len(logits) > 0 && len(logits) <= 4<<16
+// The parts of what is to do with units.
+const (
+	draws = 1 << iota
+	scores
+	residuals
+)
+
+func units(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
+	s := current
+	switch {
+	case len(logits) == 0:
+		return 0
+	case todo&draws != 0 && len(logits) > 4<<16: // the Unit of the counters, of 16 bits, would overflow in vector code
+		s = &portable
+	}
+	return s.units(todo, states[:len(logits)], logits, off, key, c)
 }
 
 // counterWords returns the words of the first unit's counter.

@@ -9,6 +9,16 @@ import (
 // The conversions to float32 prevent a compiler from fusing a multiplication and an addition into
 // one operation, which would round differently.
 
+func portableUnits(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
+	if todo&draws != 0 {
+		portableDraw(states, logits, off, key, c)
+	}
+	if todo&scores == 0 {
+		return 0
+	}
+	return portableScore(logits, states, todo&residuals != 0)
+}
+
 func portableDraw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
 	var words [4]uint32
 	for j, a := range logits {
@@ -49,6 +59,11 @@ func portableScore(logits, states []float32, residuals bool) float64 {
 		}
 		logits[j] = residual * sign
 	}
+	return total(&sums)
+}
+
+// total adds the second half of the sums to the first, until one is left.
+func total(sums *[16]float64) float64 {
 	for half := len(sums) / 2; half > 0; half /= 2 {
 		for i := range half {
 			sums[i] += sums[half+i]

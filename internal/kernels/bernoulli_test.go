@@ -129,7 +129,7 @@ func TestBernoulliUnitsDoNotDependOnTheInstructionSet(t *testing.T) {
 				t.Fatalf("scores of %d units change their logits", n)
 			}
 			var want unitsOf
-			with(portable, func() { want = compute(newField(0), logits, off, key, c) })
+			with(&portable, func() { want = compute(newField(0), logits, off, key, c) })
 			if !slices.Equal(got.states, want.states) || !slices.Equal(got.drawnWithResidual, want.states) || !slices.Equal(got.drawnWithScore, want.states) {
 				t.Fatalf("draws of %d units: %v, %v and %v, portably %v", n, got.states, got.drawnWithResidual, got.drawnWithScore, want.states)
 			}

@@ -8,7 +8,7 @@ import (
 // Bits is a matrix of units that are on or off, for products with matrices in fixed point. It
 // reuses its memory for the next matrix.
 type Bits struct {
-	set         instructionSet
+	set         *instructionSet
 	off         int32 // value of a unit that is off: 0 or −1
 	depth, cols int
 	stride      int      // words per row of words, with padding
@@ -31,7 +31,7 @@ func (b *Bits) setOff(off float32) {
 
 // BitsBytes returns the approximate memory of a matrix of bits, in bytes.
 func BitsBytes(depth, cols float64) float64 {
-	return 4 * math.Ceil(depth/float64(current.wordBits())) * (cols + float64(current.columns()))
+	return 4 * math.Ceil(depth/float64(current.wordBits())) * (cols + float64(current.columns))
 }
 
 // PackRows packs aᵀ: the columns of b are the rows of a. A unit is on if its number is positive.
@@ -59,7 +59,7 @@ func (b *Bits) resize(a Matrix, depth, cols int) {
 		panic("kernels: the bits of " + describe(a))
 	}
 	b.set, b.depth, b.cols = current, depth, cols
-	b.stride = roundUp(cols, b.set.columns())
+	b.stride = roundUp(cols, b.set.columns)
 	each := b.set.wordBits()
 	if n := (depth + each - 1) / each * b.stride; n > cap(b.words) {
 		b.words = make([]uint32, n)
@@ -72,36 +72,4 @@ func (b *Bits) resize(a Matrix, depth, cols int) {
 // selects a subset of integers, and thus the subset's sum.
 const groupsOfWord = 8
 
-// groupBits returns the number of bits of a group.
-func (s instructionSet) groupBits() int {
-	if s == avx2 {
-		return 3
-	}
-	return 4
-}
-
-func (s instructionSet) wordBits() int { return groupsOfWord * s.groupBits() }
-
-// columns returns the number of columns of a vector, and tileColumns the number of columns of a
-// tile.
-func (s instructionSet) columns() int {
-	switch s {
-	case portable:
-		return 1
-	case neon:
-		return 8
-	}
-	return s.lanes()
-}
-
-func (s instructionSet) tileColumns() int {
-	switch s {
-	case avx512:
-		return 96
-	case avx2:
-		return 24
-	case neon:
-		return 8
-	}
-	return 16
-}
+func (s *instructionSet) wordBits() int { return groupsOfWord * s.groupBits }

@@ -82,12 +82,12 @@ func (o *fixedOutput) float(r int, k int32) float32 {
 	return float32(float32(k<<o.shift+o.starts[r]) * o.scales[r])
 }
 
-func portableWriteRows(c Matrix, sums []int32, stride int, o *fixedOutput, add bool) {
+func portableWriteRows(c Matrix, sums []int32, stride int, o *fixedOutput, add int) {
 	for r := range c.Rows {
 		row := Row(c, r)
 		for j := range row {
 			x := o.float(r, sums[r*stride+j])
-			if add {
+			if add != 0 {
 				x += row[j]
 			}
 			row[j] = x
@@ -105,14 +105,6 @@ func portableWriteColumns(c Matrix, sums []int32, stride int, o *fixedOutput, co
 		row := Row(c, column)
 		for r := rows; r < len(row); r++ {
 			row[r] = o.float(r, sums[r*stride+column])
-		}
-	}
-}
-
-func portableTranspose(to, from Matrix) {
-	for i := range from.Rows {
-		for j, x := range Row(from, i) {
-			to.Data[j*to.Stride+i] = x
 		}
 	}
 }

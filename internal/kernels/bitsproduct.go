@@ -39,6 +39,10 @@ func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 	if !complete(a) {
 		panic("kernels: incomplete matrix in a product: " + describe(a))
 	}
+	old := 0
+	if add {
+		old = 1
+	}
 	if c.Cols == 0 {
 		return
 	}
@@ -49,7 +53,7 @@ func AddTN(c Matrix, add bool, a Matrix, b *Bits) {
 		w.fixed.Resize(last-first, b.depth)
 		w.packColumns(&w.fixed, Cols(a, first, last), 0, last-first)
 		w.sum(&w.fixed, 0, last-first, b)
-		b.set.writeRows(Rows(c, first, last), w.sums, b.stride, &w.output, add)
+		b.set.writeRows(Rows(c, first, last), w.sums, b.stride, &w.output, old)
 	}
 }
 
@@ -101,7 +105,7 @@ func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 		panic("kernels: a product of matrices packed for two instruction sets")
 	}
 	w.sums = slices.Grow(w.sums[:0], rowsTogether*b.stride)[:rowsTogether*b.stride]
-	groups := (f.depth + s.groupBits() - 1) / s.groupBits()
+	groups := (f.depth + s.groupBits - 1) / s.groupBits
 	if groups == 0 {
 		clear(w.sums)
 	}
@@ -109,10 +113,10 @@ func (w *bitsWork) sum(f *Fixed, first, last int, b *Bits) {
 		sums := w.sums[(row-first)*b.stride:]
 		for group := 0; group < groups; group += groupsTogether {
 			count := min(groupsTogether, groups-group)
-			s.subsets(w.tables, f.integers[row*f.stride+group*s.groupBits():], f.stride, count)
+			s.subsets(w.tables, f.integers[row*f.stride+group*s.groupBits:], f.stride, count)
 			words := b.words[group/groupsOfWord*b.stride:]
-			for column := 0; column < b.cols; column += s.tileColumns() {
-				s.bitsProduct(sums[column:], w.tables, words[column:], count, min(s.tileColumns(), b.cols-column), b.stride, group)
+			for column := 0; column < b.cols; column += s.tileColumns {
+				s.bitsProduct(sums[column:], w.tables, words[column:], count, min(s.tileColumns, b.cols-column), b.stride, group)
 			}
 		}
 	}
@@ -137,12 +141,8 @@ func (w *bitsWork) packColumns(f *Fixed, m Matrix, first, last int) {
 }
 
 // transposeBlocks transposes from into to, one block of rows after the other.
-func (s instructionSet) transposeBlocks(to, from Matrix) {
-	if s == portable {
-		portableTranspose(to, from)
-		return
-	}
-	for first := 0; first < from.Rows; first += s.lanes() {
-		s.transpose(to.Data[first:], from.Data[first*from.Stride:], min(s.lanes(), from.Rows-first), from.Cols, to.Stride, from.Stride)
+func (s *instructionSet) transposeBlocks(to, from Matrix) {
+	for first := 0; first < from.Rows; first += s.lanes {
+		s.transpose(to.Data[first:], from.Data[first*from.Stride:], min(s.lanes, from.Rows-first), from.Cols, to.Stride, from.Stride)
 	}
 }

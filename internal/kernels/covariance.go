@@ -11,8 +11,8 @@ const chunk = 128
 func Covariance(rows [][]float64, b []float64) []float64 {
 	d, s := len(b), current
 	width, height, breadth := d, 1, 1
-	if s != portable {
-		height, breadth = s.lanes()/2, 3*s.lanes()/2
+	if s.outer != nil {
+		height, breadth = s.lanes/2, 3*s.lanes/2
 		width = roundUp(d, breadth)
 	}
 	centred, sums := make([]float64, chunk*width), make([]float64, width*width)
@@ -23,14 +23,14 @@ func Covariance(rows [][]float64, b []float64) []float64 {
 				centred[r*width+i] = v - b[i]
 			}
 		}
-		if s == portable {
+		if s.outer == nil {
 			addOuter(sums, centred[:len(part)*d], d)
 			continue
 		}
 		work.Parallel(width/height, func(k int) {
 			i := k * height
 			for j := i / breadth * breadth; j < width; j += breadth {
-				s.outer(&sums[i*width+j], &centred[i], &centred[j], len(part), width)
+				s.outer(&sums[i*width+j], &centred[i], &centred[j], len(part), 8*width)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 // numbers, the error of each number is at most n·2⁻³⁰ times the row's largest magnitude, or 2⁻¹²⁷
 // if that is larger. A row with a number that is not finite gives NaN in products.
 type Fixed struct {
-	set         instructionSet
+	set         *instructionSet
 	rows, depth int
 	stride      int // integers between rows
 	integers    []int32
@@ -77,8 +77,11 @@ func (f *Fixed) PackColumns(m Matrix, first, last int) {
 
 func (f *Fixed) packRow(i int, row []float32) {
 	integers := f.integers[i*f.stride:][:f.stride]
-	f.sums[i] = 0
+	f.sums[i], f.scales[i] = 0, 0
 	clear(integers[len(row):])
+	if len(row) == 0 {
+		return
+	}
 	exponent, finite := fixedPoint(f.set.largest(row), len(row))
 	if !finite {
 		f.scales[i] = float32(math.NaN())

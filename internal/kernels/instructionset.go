@@ -4,19 +4,58 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// An instructionSet names an implementation of the kernels.
-type instructionSet int
+// An instructionSet is an implementation of the kernels.
+type instructionSet struct {
+	name      string
+	lanes     int // float32 in a vector
+	groupBits int // bits of a group
+	// columns are the columns of a vector of bits, tileColumns those of a tile of their product.
+	columns, tileColumns int
 
-const (
-	portable instructionSet = iota
-	avx2
-	avx512
-	neon
-)
+	// These are assembly, which takes strides in bytes, and have no portable form: the products of one, two and
+	// three vectors of columns; the sum of outer products in a tile of c of lanes/2 rows and 3·lanes/2 columns;
+	// and the products of strips of symmetric matrices.
+	products [3]product
+	outer    func(c, a, b *float64, depth, stride int)
+	strip32  func(y, x, blocks *float32, strip int)
+	strip16  func(y, x *float32, blocks *int16, scales *float32, strip int)
 
-var instructionSetNames = [...]string{portable: "portable", avx2: "avx2", avx512: "avx512", neon: "neon"}
+	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
+	addMultiple   func(x []float32, by float32, y []float32)
+	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
+	gather        func(to, from Matrix, rows []int32, weights []float32)
+	bitsOfRows    func(words []uint32, a Matrix, stride int)
+	bitsOfColumns func(words []uint32, a Matrix)
+	largest       func(row []float32) uint32
+	fix           func(to []int32, from []float32, factor float32) int32
+	subsets       func(to, from []int32, stride, groups int)
+	bitsProduct   func(sums, tables []int32, words []uint32, groups, columns, stride, add int)
+	writeRows     func(c Matrix, sums []int32, stride int, o *fixedOutput, add int)
+	writeColumns  func(c Matrix, sums []int32, stride int, o *fixedOutput)
+}
+
+// A product sets c = β·c + α·a·b for whole vectors of columns, the last of which has lastLanes. It does not read c
+// where β = 0.
+type product = func(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes int, alpha, beta float32)
+
+var portable = instructionSet{
+	name: "portable", lanes: 1, groupBits: 4, columns: 1, tileColumns: 16,
+	units: portableUnits, addMultiple: addMultiple, transpose: portableTranspose, gather: portableGather,
+	bitsOfRows: portableBitsOfRows, bitsOfColumns: portableBitsOfColumns, largest: portableLargest, fix: portableFix, subsets: portableSubsets, bitsProduct: portableBitsProduct, writeRows: portableWriteRows,
+	writeColumns: func(c Matrix, sums []int32, stride int, o *fixedOutput) {
+		portableWriteColumns(c, sums, stride, o, 0, 0)
+	},
+}
+
+func portableTranspose(to, from []float32, _, depth, strideTo, _ int) {
+	for k, x := range from[:depth] {
+		to[k*strideTo] = x
+	}
+}
 
 // variable is the environment variable that selects the instruction set.
 const variable = "HELMHOLTZ_CPU"
@@ -43,13 +82,13 @@ func EnvironmentError() error { return unfollowed }
 // InstructionSet returns the name of the instruction set that the kernels use: avx512, avx2, neon or
 // portable. It is the best that the processor has, unless the environment variable HELMHOLTZ_CPU or
 // SetInstructionSet selects another.
-func InstructionSet() string { return instructionSetNames[current] }
+func InstructionSet() string { return current.name }
 
 // InstructionSets returns the names of the instruction sets that this build and this processor
 // support, slowest first.
 func InstructionSets() (names []string) {
 	for _, s := range supported {
-		names = append(names, instructionSetNames[s])
+		names = append(names, s.name)
 	}
 	return names
 }
@@ -57,7 +96,7 @@ func InstructionSets() (names []string) {
 // SetInstructionSet makes the kernels use one of InstructionSets. No kernel may run meanwhile.
 func SetInstructionSet(name string) error {
 	for _, s := range supported {
-		if instructionSetNames[s] == name {
+		if s.name == name {
 			current = s
 			return nil
 		}

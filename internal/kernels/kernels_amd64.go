@@ -8,124 +8,114 @@ import (
 )
 
 // supportedSets returns the instruction sets of this processor.
-func supportedSets() []instructionSet {
+func supportedSets() []*instructionSet {
 	switch {
 	case !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.BMI2):
-		return []instructionSet{portable}
+		return []*instructionSet{&portable}
 	case !cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VL):
-		return []instructionSet{portable, avx2}
+		return []*instructionSet{&portable, &avx2}
 	}
-	return []instructionSet{portable, avx2, avx512}
+	return []*instructionSet{&portable, &avx2, &avx512}
 }
 
-// lanes returns the number of float32 in a vector.
-func (s instructionSet) lanes() int {
-	if s == avx512 {
-		return 16
-	}
-	return 8
+var (
+	avx2 = assembly{
+		transposeAVX2, gatherAVX2, bitsOfRowsAVX2, bitsOfColumnsAVX2, largestAVX2, fixAVX2, subsetsAVX2, writeRowsAVX2, writeColumnsAVX2,
+		[]productOfBits{bitsProduct1AVX2, bitsProduct2AVX2, bitsProduct3AVX2},
+	}.complete(instructionSet{
+		name: "avx2", lanes: 8, groupBits: 3, products: [...]product{product1AVX2, product2AVX2, product3AVX2},
+		outer: outerAVX2, strip32: symmetricStrip32AVX2, strip16: symmetricStrip16AVX2, units: unitsAVX2,
+	})
+	avx512 = assembly{
+		transposeAVX512, gatherAVX512, bitsOfRowsAVX512, bitsOfColumnsAVX512, largestAVX512, fixAVX512, subsetsAVX512, writeRowsAVX512, writeColumnsAVX512,
+		[]productOfBits{bitsProduct1AVX512, bitsProduct2AVX512, bitsProduct3AVX512, bitsProduct4AVX512, bitsProduct5AVX512, bitsProduct6AVX512},
+	}.complete(instructionSet{
+		name: "avx512", lanes: 16, groupBits: 4, products: [...]product{product1AVX512, product2AVX512, product3AVX512},
+		outer: outerAVX512, strip32: symmetricStrip32AVX512, strip16: symmetricStrip16AVX512, units: unitsAVX512,
+	})
+)
+
+type productOfBits = func(tile, tables *int32, words *uint32, groups, strideTile, strideWords, add int)
+
+// assembly holds kernels whose arguments are pointers, and strides in bytes.
+type assembly struct {
+	transpose     func(to, from *float32, rows, depth, strideTo, strideFrom int)
+	gather        func(to, from *float32, rows *int32, weights *float32, count, columns, strideTo, strideFrom int)
+	bitsOfRows    func(to *uint32, from *float32, rows, units, strideTo, strideFrom int)
+	bitsOfColumns func(to *uint32, from *float32, rows, columns, strideFrom int)
+	largest       func(from *float32, count int) uint32
+	fix           func(to *int32, from *float32, count int, factor float32) int32
+	subsets       func(to, from *int32, strideFrom, groups int)
+	writeRows     func(c *float32, from, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)
+	writeColumns  func(c *float32, from, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)
+	bitsProducts  []productOfBits // for one vector of columns, two, …
 }
 
-// productPanel sets c = β·c + α·a·b for at most 3 vectors of columns.
-func (s instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, vectors, lastLanes int, alpha, beta float32) {
-	switch {
-	case s == avx512 && vectors == 3:
-		product3AVX512(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	case s == avx512 && vectors == 2:
-		product2AVX512(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	case s == avx512:
-		product1AVX512(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	case vectors == 3:
-		product3AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	case vectors == 2:
-		product2AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	default:
-		product1AVX2(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
+// complete adds the kernels of k to those of s.
+func (k assembly) complete(s instructionSet) instructionSet {
+	lanes := s.lanes
+	s.columns, s.tileColumns, s.addMultiple = lanes, len(k.bitsProducts)*lanes, addMultiple
+	s.transpose = func(to, from []float32, rows, depth, strideTo, strideFrom int) {
+		k.transpose(&to[0], &from[0], rows, depth, 4*strideTo, 4*strideFrom)
 	}
+	s.gather = func(to, from Matrix, rows []int32, weights []float32) {
+		k.gather(&to.Data[0], &from.Data[0], &rows[0], &weights[0], len(rows), to.Cols, 4*to.Stride, 4*from.Stride)
+	}
+	s.bitsOfRows = func(words []uint32, a Matrix, stride int) {
+		k.bitsOfRows(&words[0], &a.Data[0], a.Rows, a.Cols, 4*stride, 4*a.Stride)
+	}
+	s.bitsOfColumns = func(words []uint32, a Matrix) {
+		k.bitsOfColumns(&words[0], &a.Data[0], a.Rows, a.Cols, 4*a.Stride)
+	}
+	s.largest = func(row []float32) uint32 { return k.largest(&row[0], len(row)) }
+	s.fix = func(to []int32, from []float32, factor float32) int32 {
+		return k.fix(&to[0], &from[0], len(from), factor)
+	}
+	s.subsets = func(to, from []int32, stride, groups int) { k.subsets(&to[0], &from[0], 4*stride, groups) }
+	s.bitsProduct = func(sums, tables []int32, words []uint32, groups, columns, stride, add int) {
+		k.bitsProducts[(columns-1)/lanes](&sums[0], &tables[0], &words[0], groups, 4*stride, 4*stride, add)
+	}
+	s.writeRows = func(c Matrix, sums []int32, stride int, o *fixedOutput, add int) {
+		k.writeRows(&c.Data[0], &sums[0], &o.starts[0], &o.scales[0], c.Rows, c.Cols, 4*c.Stride, 4*stride, o.shift, add)
+	}
+	s.writeColumns = func(c Matrix, sums []int32, stride int, o *fixedOutput) {
+		for r := 0; r < c.Cols; r += lanes {
+			k.writeColumns(&c.Data[r], &sums[r*stride], &o.starts[r], &o.scales[r], min(lanes, c.Cols-r), c.Rows, 4*c.Stride, 4*stride, o.shift)
+		}
+	}
+	return s
 }
 
-// outer adds aᵀ·b, for depth rows of a and b, to a tile of c with lanes/2 rows and 3·lanes/2
-// columns.
-func (s instructionSet) outer(c, a, b *float64, depth, stride int) {
-	if s == avx512 {
-		outerAVX512(c, a, b, depth, 8*stride)
-	} else {
-		outerAVX2(c, a, b, depth, 8*stride)
+// The kernels of units are called directly, so that the counter stays on the stack.
+
+func unitsAVX2(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
+	s, a, n, counter := &states[0], &logits[0], len(logits), counterWords(c)
+	switch todo {
+	case draws:
+		drawAVX2(s, a, n, off, uint64(key), &counter)
+		return 0
+	case draws | scores:
+		return drawScoreAVX2(s, a, n, off, uint64(key), &counter)
+	case draws | scores | residuals:
+		return drawResidualAVX2(s, a, n, off, uint64(key), &counter)
+	case scores:
+		return scoreAVX2(a, s, n)
 	}
+	return residualAVX2(a, s, n)
 }
 
-// transpose transposes rows, at most one per lane of a vector.
-func (s instructionSet) transpose(to, from []float32, rows, depth, strideTo, strideFrom int) {
-	if s == avx512 {
-		transposeAVX512(&to[0], &from[0], rows, depth, 4*strideTo, 4*strideFrom)
-	} else {
-		transposeAVX2(&to[0], &from[0], rows, depth, 4*strideTo, 4*strideFrom)
+func unitsAVX512(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
+	s, a, n, counter := &states[0], &logits[0], len(logits), counterWords(c)
+	switch todo {
+	case draws:
+		drawAVX512(s, a, n, off, uint64(key), &counter)
+		return 0
+	case draws | scores:
+		return drawScoreAVX512(s, a, n, off, uint64(key), &counter)
+	case draws | scores | residuals:
+		return drawResidualAVX512(s, a, n, off, uint64(key), &counter)
+	case scores:
+		return scoreAVX512(a, s, n)
 	}
-}
-
-func (s instructionSet) gather(to, from Matrix, rows []int32, weights []float32) {
-	switch s {
-	case avx512:
-		gatherAVX512(&to.Data[0], &from.Data[0], &rows[0], &weights[0], len(rows), to.Cols, 4*to.Stride, 4*from.Stride)
-	case avx2:
-		gatherAVX2(&to.Data[0], &from.Data[0], &rows[0], &weights[0], len(rows), to.Cols, 4*to.Stride, 4*from.Stride)
-	default:
-		portableGather(to, from, rows, weights)
-	}
-}
-
-func (instructionSet) addMultiple(x []float32, by float32, y []float32) {
-	portableAddMultiple(x, by, y)
-}
-
-func (s instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
-	if s == avx512 {
-		drawAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
-	} else {
-		drawAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
-	}
-}
-
-func (s instructionSet) residual(logits, states []float32) float64 {
-	if s == avx512 {
-		return residualAVX512(&logits[0], &states[0], len(logits))
-	}
-	return residualAVX2(&logits[0], &states[0], len(logits))
-}
-
-func (s instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
-	if s == avx512 {
-		return drawResidualAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
-	}
-	return drawResidualAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
-}
-
-func (s instructionSet) score(logits, states []float32) float64 {
-	if s == avx512 {
-		return scoreAVX512(&logits[0], &states[0], len(logits))
-	}
-	return scoreAVX2(&logits[0], &states[0], len(logits))
-}
-
-func (s instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
-	if s == avx512 {
-		return drawScoreAVX512(&states[0], &logits[0], len(logits), off, uint64(key), counter)
-	}
-	return drawScoreAVX2(&states[0], &logits[0], len(logits), off, uint64(key), counter)
-}
-
-func (s instructionSet) symmetricStrip32(y, x, blocks []float32, strip int) {
-	if s == avx512 {
-		symmetricStrip32AVX512(&y[0], &x[0], &blocks[0], strip)
-	} else {
-		symmetricStrip32AVX2(&y[0], &x[0], &blocks[0], strip)
-	}
-}
-
-func (s instructionSet) symmetricStrip16(y, x []float32, blocks []int16, scales []float32, strip int) {
-	if s == avx512 {
-		symmetricStrip16AVX512(&y[0], &x[0], &blocks[0], &scales[0], strip)
-	} else {
-		symmetricStrip16AVX2(&y[0], &x[0], &blocks[0], &scales[0], strip)
-	}
+	return residualAVX512(a, s, n)
 }

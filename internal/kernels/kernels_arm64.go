@@ -9,32 +9,58 @@ import (
 )
 
 // supportedSets returns the instruction sets of this processor: NEON is part of every arm64.
-func supportedSets() []instructionSet { return []instructionSet{portable, neon} }
+func supportedSets() []*instructionSet { return []*instructionSet{&portable, &neon} }
 
-// lanes returns the number of float32 in a vector.
-func (instructionSet) lanes() int { return 4 }
-
-// productPanel sets c = β·c + α·a·b for at most 3 vectors of columns.
-func (instructionSet) productPanel(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, vectors, lastLanes int, alpha, beta float32) {
-	switch vectors {
-	case 3:
-		product3NEON(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	case 2:
-		product2NEON(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	default:
-		product1NEON(c, a, b, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes, alpha, beta)
-	}
+// Most kernels in assembly work on whole vectors. The functions here do the rests.
+var neon = instructionSet{
+	name: "neon", lanes: 4, groupBits: 4, columns: 8, tileColumns: 8, products: [...]product{product1NEON, product2NEON, product3NEON},
+	outer: outerNEON, strip32: symmetricStrip32NEON, strip16: symmetricStrip16NEON, units: unitsOfNEON,
+	transpose: transpose, gather: gather, bitsOfRows: bitsOfRows, bitsOfColumns: bitsOfColumns,
+	largest: func(row []float32) uint32 {
+		vectors := len(row) / 8
+		if vectors == 0 {
+			return portable.largest(row)
+		}
+		return max(largestNEON(&row[0], vectors), portable.largest(row[8*vectors:]))
+	},
+	fix: func(to []int32, from []float32, factor float32) int32 {
+		vectors := len(from) / 8
+		if vectors == 0 {
+			return portable.fix(to, from, factor)
+		}
+		return fixNEON(&to[0], &from[0], vectors, factor) + portable.fix(to[8*vectors:], from[8*vectors:], factor)
+	},
+	subsets: func(to, from []int32, stride, groups int) {
+		subsetsNEON(&to[0], &from[0], 4*stride, (groups+1)/2)
+	},
+	bitsProduct: func(sums, tables []int32, words []uint32, groups, _, stride, add int) {
+		bitsProductNEON(&sums[0], &tables[0], &words[0], (groups+1)/2, 4*stride, 4*stride, add)
+	},
+	writeRows: func(c Matrix, sums []int32, stride int, o *fixedOutput, add int) {
+		vectors := c.Cols / 4
+		for r := range min(vectors, 1) * c.Rows {
+			writeRowNEON(&c.Data[r*c.Stride], &sums[r*stride], vectors, o.starts[r], o.scales[r], o.shift, add)
+		}
+		if rest := Cols(c, 4*vectors, c.Cols); rest.Cols > 0 {
+			portable.writeRows(rest, sums[4*vectors:], stride, o, add)
+		}
+	},
+	writeColumns: func(c Matrix, sums []int32, stride int, o *fixedOutput) {
+		vectors, rows := c.Rows/4, c.Cols/4*4
+		for r := 0; r < min(vectors, 1)*rows; r += 4 {
+			writeColumnsNEON(&c.Data[r], &sums[r*stride], &o.starts[r], &o.scales[r], vectors, 4*c.Stride, 4*stride, o.shift)
+		}
+		portableWriteColumns(c, sums, stride, o, 4*vectors, rows)
+	},
+	addMultiple: func(x []float32, by float32, y []float32) {
+		if len(y) > 0 {
+			addMultipleNEON(&x[0], &y[0], len(y), by)
+		}
+	},
 }
 
-// outer adds aᵀ·b, for depth rows of a and b, to a tile of c with lanes/2 rows and 3·lanes/2
-// columns.
-func (instructionSet) outer(c, a, b *float64, depth, stride int) {
-	outerNEON(c, a, b, depth, 8*stride)
-}
-
-// transpose transposes rows, at most one per lane of a vector. It writes whole vectors: copies of
-// the last row beyond rows, and zeros beyond depth.
-func (instructionSet) transpose(to, from []float32, rows, depth, strideTo, strideFrom int) {
+// transpose writes whole vectors: copies of the last row beyond rows, and zeros beyond depth.
+func transpose(to, from []float32, rows, depth, strideTo, strideFrom int) {
 	whole := depth / 4 * 4
 	if whole > 0 {
 		transposeNEON(&to[0], &from[0], rows, whole/4, 4*strideTo, 4*strideFrom)
@@ -50,38 +76,49 @@ func (instructionSet) transpose(to, from []float32, rows, depth, strideTo, strid
 	}
 }
 
-func (s instructionSet) gather(to, from Matrix, rows []int32, weights []float32) {
-	if s == portable {
-		portableGather(to, from, rows, weights)
-		return
-	}
+func gather(to, from Matrix, rows []int32, weights []float32) {
 	for k, r := range rows {
 		multiplyNEON(&to.Data[k*to.Stride], &from.Data[int(r)*from.Stride], to.Cols, weights[k])
 	}
 }
 
-func (s instructionSet) addMultiple(x []float32, by float32, y []float32) {
-	if s == portable || len(y) == 0 {
-		portableAddMultiple(x, by, y)
-	} else {
-		addMultipleNEON(&x[0], &y[0], len(y), by)
+func bitsOfRows(words []uint32, a Matrix, stride int) {
+	for r := range a.Rows {
+		row, to := Row(a, r), words[r/8*8:]
+		whole := len(row) / 32
+		if whole > 0 {
+			bitsOfRowNEON(&to[0], r%8, &row[0], whole, 4*stride)
+		}
+		if rest := row[whole*32:]; len(rest) > 0 {
+			var padded [32]float32
+			copy(padded[:], rest)
+			bitsOfRowNEON(&to[whole*stride], r%8, &padded[0], 1, 0)
+		}
 	}
 }
 
-// The flags of what unitsNEON does.
-const (
-	draws = 1 << iota
-	scores
-	residuals
-)
+func bitsOfColumns(words []uint32, a Matrix) {
+	whole := a.Cols / 8
+	if whole > 0 {
+		bitsOfColumnsNEON(&words[0], &a.Data[0], a.Rows, whole, 4*a.Stride)
+	}
+	if whole*8 < a.Cols {
+		var padded [32 * 8]float32
+		for i := range a.Rows {
+			copy(padded[8*i:], Row(a, i)[whole*8:])
+		}
+		bitsOfColumnsNEON(&words[whole*8], &padded[0], a.Rows, 1, 32)
+	}
+}
 
-// units treats blocks of sixteen units, and a last block padded with units that are on with
+// unitsOfNEON treats blocks of sixteen units, and a last block padded with units that are on with
 // certainty, whose log-probability is 0.
-func units(flags int, states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
+func unitsOfNEON(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
 	const together = 16
 	var sums [together]float64
+	counter := counterWords(c)
 	if blocks := len(logits) / together; blocks > 0 {
-		unitsNEON(&states[0], &logits[0], blocks, off, uint64(key), counter, &sums, flags)
+		unitsNEON(&states[0], &logits[0], blocks, off, uint64(key), &counter, &sums, todo)
 		counter[0] += uint32(blocks * together / 4)
 		states, logits = states[blocks*together:], logits[blocks*together:]
 	}
@@ -89,16 +126,11 @@ func units(flags int, states, logits []float32, off float32, key philox.Key, cou
 		a, s := certain, certain
 		copy(a[:], logits)
 		copy(s[:], states)
-		unitsNEON(&s[0], &a[0], 1, off, uint64(key), counter, &sums, flags)
+		unitsNEON(&s[0], &a[0], 1, off, uint64(key), &counter, &sums, todo)
 		copy(logits, a[:])
 		copy(states, s[:])
 	}
-	for half := together / 2; half > 0; half /= 2 {
-		for i := range half {
-			sums[i] += sums[half+i]
-		}
-	}
-	return sums[0]
+	return total(&sums)
 }
 
 // certain holds infinite logits, and positive states.
@@ -108,32 +140,4 @@ func init() {
 	for i := range certain {
 		certain[i] = float32(math.Inf(1))
 	}
-}
-
-func (instructionSet) draw(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) {
-	units(draws, states, logits, off, key, counter)
-}
-
-func (instructionSet) residual(logits, states []float32) float64 {
-	return units(scores|residuals, states, logits, 0, 0, new([4]uint32))
-}
-
-func (instructionSet) drawResidual(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
-	return units(draws|scores|residuals, states, logits, off, key, counter)
-}
-
-func (instructionSet) score(logits, states []float32) float64 {
-	return units(scores, states, logits, 0, 0, new([4]uint32))
-}
-
-func (instructionSet) drawScore(states, logits []float32, off float32, key philox.Key, counter *[4]uint32) float64 {
-	return units(draws|scores, states, logits, off, key, counter)
-}
-
-func (instructionSet) symmetricStrip32(y, x, blocks []float32, strip int) {
-	symmetricStrip32NEON(&y[0], &x[0], &blocks[0], strip)
-}
-
-func (instructionSet) symmetricStrip16(y, x []float32, blocks []int16, scales []float32, strip int) {
-	symmetricStrip16NEON(&y[0], &x[0], &blocks[0], &scales[0], strip)
 }

@@ -19,36 +19,36 @@ func transposed(m Matrix) operand { return operand{m.Data, 1, m.Stride} }
 // depend only on row i of a and on b.
 func MulNT(c, a, b Matrix) {
 	check("a·bᵀ", c, a, b, a.Rows, a.Cols == b.Cols, b.Rows)
-	if current == portable {
+	if current == &portable {
 		portableProduct(c, 1, 0, plain(a), transposed(b), a.Cols)
 		return
 	}
 	panel := scratch.Get().(*[]float32)
 	defer scratch.Put(panel)
-	width := panelWidth(current)
+	width := 3 * current.lanes
 	for first := 0; first < b.Rows; first += width {
 		last := min(first+width, b.Rows)
 		*panel = packed(*panel, current, b, first, last)
-		current.product(Cols(c, first, last), 1, 0, plain(a), *panel, roundUp(last-first, current.lanes()), a.Cols)
+		current.product(Cols(c, first, last), 1, 0, plain(a), operand{*panel, roundUp(last-first, current.lanes), 1}, a.Cols)
 	}
 }
 
 // MulTN sets c = scale·c + aᵀ·b. It does not read c if scale is zero.
 func MulTN(c Matrix, scale float32, a, b Matrix) {
 	check("aᵀ·b", c, a, b, a.Cols, a.Rows == b.Rows, b.Cols)
-	product(c, 1, scale, transposed(a), b, a.Rows)
+	current.product(c, 1, scale, transposed(a), plain(b), a.Rows)
 }
 
 // AddMulNN sets c = c + a·b. As in MulNT, row i of the product depends only on row i of a and on b.
 func AddMulNN(c, a, b Matrix) {
 	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)
-	product(c, 1, 1, plain(a), b, a.Cols)
+	current.product(c, 1, 1, plain(a), plain(b), a.Cols)
 }
 
 // SubMulNN sets c = c − a·b.
 func SubMulNN(c, a, b Matrix) {
 	check("a·b", c, a, b, a.Rows, a.Cols == b.Rows, b.Cols)
-	product(c, -1, 1, plain(a), b, a.Cols)
+	current.product(c, -1, 1, plain(a), plain(b), a.Cols)
 }
 
 // check panics if c is not rows × cols, a and b do not fit, or a matrix has less data than its
@@ -68,45 +68,38 @@ func describe(m Matrix) string {
 	return fmt.Sprintf("%d × %d (stride %d, %d elements)", m.Rows, m.Cols, m.Stride, len(m.Data))
 }
 
-// product sets c = β·c + α·a·b, where b has depth rows.
-func product(c Matrix, alpha, beta float32, a operand, b Matrix, depth int) {
-	if current == portable {
-		portableProduct(c, alpha, beta, a, plain(b), depth)
+// product sets c = β·c + α·a·b, where b has depth rows. Vector kernels read whole rows of b, and work on one
+// panel of columns after the other.
+func (s *instructionSet) product(c Matrix, alpha, beta float32, a, b operand, depth int) {
+	if s == &portable {
+		portableProduct(c, alpha, beta, a, b, depth)
 		return
 	}
-	current.product(c, alpha, beta, a, b.Data, b.Stride, depth)
-}
-
-// product sets c = β·c + α·a·b, one panel of columns after the other.
-func (s instructionSet) product(c Matrix, alpha, beta float32, a operand, b []float32, strideB, depth int) {
 	if c.Rows == 0 || c.Cols == 0 {
 		return
 	}
 	if depth == 0 {
-		a.data, b = c.Data, c.Data // valid pointers; nothing is read
+		a.data, b.data = c.Data, c.Data // valid pointers; nothing is read
 	}
-	lanes, width := s.lanes(), panelWidth(s)
+	lanes, width := s.lanes, 3*s.lanes
 	for j := 0; j < c.Cols; j += width {
 		columns := min(width, c.Cols-j)
 		vectors := (columns + lanes - 1) / lanes
-		s.productPanel(&c.Data[j], &a.data[0], &b[min(j, len(b)-1)], c.Rows, depth,
-			4*c.Stride, 4*a.row, 4*a.col, 4*strideB, vectors, columns-(vectors-1)*lanes, alpha, beta)
+		s.products[vectors-1](&c.Data[j], &a.data[0], &b.data[min(j, len(b.data)-1)], c.Rows, depth,
+			4*c.Stride, 4*a.row, 4*a.col, 4*b.row, columns-(vectors-1)*lanes, alpha, beta)
 	}
 }
-
-// panelWidth returns the number of columns that the kernels of a product work on.
-func panelWidth(s instructionSet) int { return 3 * s.lanes() }
 
 func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
 
 // scratch holds buffers for one panel.
 var scratch = sync.Pool{New: func() any { return new([]float32) }}
 
-// packed returns a panel whose columns are rows first to last−1 of b, at most panelWidth rows, as a
+// packed returns a panel whose columns are rows first to last−1 of b, at most three vectors of them, as a
 // kernel for a·bᵀ reads them. The result has space for whole blocks of the transposition, and
 // reuses the array of panel.
-func packed(panel []float32, s instructionSet, b Matrix, first, last int) []float32 {
-	lanes := s.lanes()
+func packed(panel []float32, s *instructionSet, b Matrix, first, last int) []float32 {
+	lanes := s.lanes
 	width := roundUp(last-first, lanes)
 	size := width * roundUp(b.Cols, lanes)
 	if cap(panel) < size {

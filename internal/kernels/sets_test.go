@@ -13,7 +13,7 @@ import (
 // eachSet runs a test with every instruction set of this processor.
 func eachSet(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
-	defer func(s instructionSet) { current = s }(current)
+	defer func(s *instructionSet) { current = s }(current)
 	for _, name := range InstructionSets() {
 		if err := SetInstructionSet(name); err != nil {
 			t.Fatal(err)
@@ -23,8 +23,8 @@ func eachSet(t *testing.T, test func(t *testing.T)) {
 }
 
 // with runs f with an instruction set.
-func with(s instructionSet, f func()) {
-	defer func(s instructionSet) { current = s }(current)
+func with(s *instructionSet, f func()) {
+	defer func(s *instructionSet) { current = s }(current)
 	current = s
 	f()
 }

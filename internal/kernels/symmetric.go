@@ -169,12 +169,12 @@ func (s *Symmetric) Mul(y, x []float32) {
 	number := 0
 	for strip := range padded / block {
 		switch {
-		case current == portable:
+		case current == &portable:
 			s.portableStrip(sums, factors, number, strip)
 		case s.float != nil:
-			current.symmetricStrip32(sums, factors, s.float[number*block*block:], strip)
+			current.strip32(&sums[0], &factors[0], &s.float[number*block*block], strip)
 		default:
-			current.symmetricStrip16(sums, factors, s.short[number*block*block:], s.scales[number:], strip)
+			current.strip16(&sums[0], &factors[0], &s.short[number*block*block], &s.scales[number], strip)
 		}
 		number += strip + 1
 	}

@@ -10,7 +10,7 @@ import (
 func mulSymmetric(y []float32, m Matrix, x []float32) {
 	row := func(v []float32) Matrix { return Matrix{Rows: 1, Cols: len(v), Stride: max(len(v), 1), Data: v} }
 	check("xᵀ·m", row(y), row(x), m, 1, len(x) == m.Rows, m.Cols)
-	product(row(y), 1, 0, plain(row(x)), m, len(x)) // the rows of m times x
+	current.product(row(y), 1, 0, plain(row(x)), plain(m), len(x)) // the rows of m times x
 }
 
 // newSymmetric returns a matrix of zeros.
