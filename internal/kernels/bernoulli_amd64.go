@@ -4,52 +4,32 @@
 
 package kernels
 
-// drawAVX2 draws each unit. It writes 1 into the state of a unit that is on, and the value off into the others.
-//
 //go:noescape
 func drawAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 
-// residualAVX2 replaces logits by residuals and returns the log-probability.
-//
 //go:noescape
 func residualAVX2(logits *float32, states *float32, units int) float64
 
-// drawResidualAVX2 does what draw and residual do.
-//
 //go:noescape
 func drawResidualAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 
-// scoreAVX2 returns the log-probability.
-//
 //go:noescape
 func scoreAVX2(logits *float32, states *float32, units int) float64
 
-// drawScoreAVX2 does what draw and score do.
-//
 //go:noescape
 func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 
-// drawAVX512 draws each unit. It writes 1 into the state of a unit that is on, and the value off into the others.
-//
 //go:noescape
 func drawAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 
-// residualAVX512 replaces logits by residuals and returns the log-probability.
-//
 //go:noescape
 func residualAVX512(logits *float32, states *float32, units int) float64
 
-// drawResidualAVX512 does what draw and residual do.
-//
 //go:noescape
 func drawResidualAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 
-// scoreAVX512 returns the log-probability.
-//
 //go:noescape
 func scoreAVX512(logits *float32, states *float32, units int) float64
 
-// drawScoreAVX512 does what draw and score do.
-//
 //go:noescape
 func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64

@@ -4,138 +4,48 @@
 
 package kernels
 
-// bitsOfRowsAVX2 writes which numbers of rows are positive, 24 in a word. Strides are
-// in bytes.
-//
-//go:noescape
 func bitsOfRowsAVX2(to *uint32, from *float32, rows int, units int, strideTo int, strideFrom int)
 
-// bitsOfColumnsAVX2 writes in bit i of each word whether the number of row i
-// in its column is positive. It writes whole vectors. The stride is in bytes.
-//
-//go:noescape
 func bitsOfColumnsAVX2(to *uint32, from *float32, rows int, columns int, strideFrom int)
 
-// largestAVX2 returns the bits of the largest magnitude.
-//
-//go:noescape
 func largestAVX2(from *float32, count int) uint32
 
-// fixAVX2 writes a row times factor, rounded to integers, and returns their sum. It
-// writes whole vectors, with zeros behind the row.
-//
-//go:noescape
 func fixAVX2(to *int32, from *float32, count int, factor float32) int32
 
-// subsetsAVX2 writes, for each group of 3 integers of each of four rows, the sums of
-// its subsets. With AVX-512 groups are even. The stride is in bytes.
-//
-//go:noescape
 func subsetsAVX2(to *int32, from *int32, strideFrom int, groups int)
 
-// bitsProduct1AVX2 writes the sums that the groups of bits choose to a tile of four rows and 8
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct1AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct2AVX2 writes the sums that the groups of bits choose to a tile of four rows and 16
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct2AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct3AVX2 writes the sums that the groups of bits choose to a tile of four rows and 24
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct3AVX2(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// writeRowsAVX2 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
-// It adds to what is there where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func writeRowsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
 
-// writeColumnsAVX2 writes the columns of at most 8 rows as rows, and otherwise does what
-// writeRows does. It reads as many rows, starts and scales as a vector has lanes.
-//
-//go:noescape
 func writeColumnsAVX2(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)
 
-// bitsOfRowsAVX512 writes which numbers of rows are positive, 32 in a word. Strides are
-// in bytes.
-//
-//go:noescape
 func bitsOfRowsAVX512(to *uint32, from *float32, rows int, units int, strideTo int, strideFrom int)
 
-// bitsOfColumnsAVX512 writes in bit i of each word whether the number of row i
-// in its column is positive. It writes whole vectors. The stride is in bytes.
-//
-//go:noescape
 func bitsOfColumnsAVX512(to *uint32, from *float32, rows int, columns int, strideFrom int)
 
-// largestAVX512 returns the bits of the largest magnitude.
-//
-//go:noescape
 func largestAVX512(from *float32, count int) uint32
 
-// fixAVX512 writes a row times factor, rounded to integers, and returns their sum. It
-// writes whole vectors, with zeros behind the row.
-//
-//go:noescape
 func fixAVX512(to *int32, from *float32, count int, factor float32) int32
 
-// subsetsAVX512 writes, for each group of 4 integers of each of four rows, the sums of
-// its subsets. With AVX-512 groups are even. The stride is in bytes.
-//
-//go:noescape
 func subsetsAVX512(to *int32, from *int32, strideFrom int, groups int)
 
-// bitsProduct1AVX512 writes the sums that the groups of bits choose to a tile of four rows and 16
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct1AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct2AVX512 writes the sums that the groups of bits choose to a tile of four rows and 32
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct2AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct3AVX512 writes the sums that the groups of bits choose to a tile of four rows and 48
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct3AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct4AVX512 writes the sums that the groups of bits choose to a tile of four rows and 64
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct4AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct5AVX512 writes the sums that the groups of bits choose to a tile of four rows and 80
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct5AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// bitsProduct6AVX512 writes the sums that the groups of bits choose to a tile of four rows and 96
-// columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProduct6AVX512(tile *int32, tables *int32, words *uint32, groups int, strideTile int, strideWords int, add int)
 
-// writeRowsAVX512 writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.
-// It adds to what is there where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func writeRowsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int, add int)
 
-// writeColumnsAVX512 writes the columns of at most 16 rows as rows, and otherwise does what
-// writeRows does. It reads as many rows, starts and scales as a vector has lanes.
-//
-//go:noescape
 func writeColumnsAVX512(c *float32, from *int32, starts *int32, scales *float32, rows int, columns int, strideC int, strideFrom int, shift int)

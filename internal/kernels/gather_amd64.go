@@ -4,14 +4,6 @@
 
 package kernels
 
-// gatherAVX2 writes count rows, each its weight times a row of from. Strides are in
-// bytes.
-//
-//go:noescape
 func gatherAVX2(to *float32, from *float32, rows *int32, weights *float32, count int, columns int, strideTo int, strideFrom int)
 
-// gatherAVX512 writes count rows, each its weight times a row of from. Strides are in
-// bytes.
-//
-//go:noescape
 func gatherAVX512(to *float32, from *float32, rows *int32, weights *float32, count int, columns int, strideTo int, strideFrom int)

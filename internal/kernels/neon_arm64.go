@@ -4,107 +4,27 @@
 
 package kernels
 
-// product3NEON sets c = β·c + α·a·b, for 12 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product3NEON(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
-
-// product2NEON sets c = β·c + α·a·b, for 8 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product2NEON(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
-
-// product1NEON sets c = β·c + α·a·b, for 4 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product1NEON(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
 
-// unitsNEON draws blocks of sixteen units if bit 0 of flags is set, adds their log-probabilities to sums if bit
-// 1 is set, and replaces their logits by residuals if bit 2 is set.
-//
 //go:noescape
 func unitsNEON(states *float32, logits *float32, blocks int, off float32, key uint64, counter *[4]uint32, sums *[16]float64, flags int)
 
-// bitsOfRowNEON writes which numbers of a row are positive, 32 in a word of the column at
-// a place from 0 to 7 of eight. The stride is in bytes.
-//
 //go:noescape
 func bitsOfRowNEON(to *uint32, place int, from *float32, words int, strideTo int)
 
-// bitsOfColumnsNEON writes in bit i of each word whether the number of row i in its column is
-// positive, for vectors of eight columns. The stride is in bytes.
-//
 //go:noescape
 func bitsOfColumnsNEON(to *uint32, from *float32, rows int, vectors int, strideFrom int)
-
-// subsetsNEON writes the tables of pairs of groups for four rows. The stride is in bytes.
-//
-//go:noescape
 func subsetsNEON(to *int32, from *int32, strideFrom int, pairs int)
-
-// bitsProductNEON writes the sums that the pairs of groups of bits choose to a tile of four rows and
-// eight columns, or adds them to it where add is not 0. Strides are in bytes.
-//
-//go:noescape
 func bitsProductNEON(tile *int32, tables *int32, words *uint32, pairs int, strideTile int, strideWords int, add int)
-
-// largestNEON returns the bits of the largest magnitude in vectors of eight numbers.
-//
-//go:noescape
 func largestNEON(from *float32, vectors int) uint32
-
-// fixNEON writes vectors of eight numbers times factor, rounded to integers, and returns their sum.
-//
-//go:noescape
 func fixNEON(to *int32, from *float32, vectors int, factor float32) int32
-
-// writeRowNEON writes (2ˢ·k + start)·scale of the integers k in vectors of four, where s is the shift.
-// It adds to what is there where add is not 0.
-//
-//go:noescape
 func writeRowNEON(c *float32, from *int32, vectors int, start int32, scale float32, shift int, add int)
-
-// writeColumnsNEON writes the columns of four rows as rows, for vectors of four columns, and otherwise
-// does what writeRow does. Strides are in bytes.
-//
-//go:noescape
 func writeColumnsNEON(c *float32, from *int32, starts *int32, scales *float32, vectors int, strideC int, strideFrom int, shift int)
-
-// symmetricStrip32NEON multiplies a strip of blocks and its mirror image by x, and
-// adds the products to y. The lengths of y and x are multiples of 16.
-//
-//go:noescape
 func symmetricStrip32NEON(y *float32, x *float32, blocks *float32, strip int)
-
-// symmetricStrip16NEON multiplies a strip of blocks and its mirror image by x, and
-// adds the products to y. The lengths of y and x are multiples of 16.
-//
-//go:noescape
 func symmetricStrip16NEON(y *float32, x *float32, blocks *int16, scales *float32, strip int)
-
-// transposeNEON transposes 1 ≤ rows ≤ 4 rows of vectors of four numbers, and writes copies of the
-// last row for those beyond. Strides are in bytes.
-//
-//go:noescape
 func transposeNEON(to *float32, from *float32, rows int, vectors int, strideTo int, strideFrom int)
-
-// multiplyNEON writes count numbers, each by times a number of from.
-//
-//go:noescape
 func multiplyNEON(to *float32, from *float32, count int, by float32)
-
-// addMultipleNEON adds by times count numbers of from to numbers.
-//
-//go:noescape
 func addMultipleNEON(to *float32, from *float32, count int, by float32)
-
-// outerNEON adds aᵀ·b of depth ≥ 1 rows to a tile of c, 2 × 6. Rows of all three lie stride bytes apart.
-//
-//go:noescape
 func outerNEON(c *float64, a *float64, b *float64, depth int, stride int)

@@ -4,12 +4,6 @@
 
 package kernels
 
-// outerAVX2 adds aᵀ·b of depth ≥ 1 rows to a tile of c. Rows of all three lie stride bytes apart.
-//
-//go:noescape
 func outerAVX2(c *float64, a *float64, b *float64, depth int, stride int)
 
-// outerAVX512 adds aᵀ·b of depth ≥ 1 rows to a tile of c. Rows of all three lie stride bytes apart.
-//
-//go:noescape
 func outerAVX512(c *float64, a *float64, b *float64, depth int, stride int)

@@ -4,44 +4,14 @@
 
 package kernels
 
-// product3AVX2 sets c = β·c + α·a·b, for 24 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product3AVX2(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
 
-// product2AVX2 sets c = β·c + α·a·b, for 16 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product2AVX2(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
 
-// product1AVX2 sets c = β·c + α·a·b, for 8 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product1AVX2(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
 
-// product3AVX512 sets c = β·c + α·a·b, for 48 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product3AVX512(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
 
-// product2AVX512 sets c = β·c + α·a·b, for 32 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product2AVX512(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)
 
-// product1AVX512 sets c = β·c + α·a·b, for 16 columns of c and b of which the last
-// vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,
-// depthStrideA between its columns. It does not read c where β = 0.
-//
-//go:noescape
 func product1AVX512(c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32)

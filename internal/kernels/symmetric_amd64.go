@@ -4,26 +4,10 @@
 
 package kernels
 
-// symmetricStrip32AVX2 multiplies a strip of blocks and its mirror image by x, and
-// adds the products to y. The lengths of y and x are multiples of 16.
-//
-//go:noescape
 func symmetricStrip32AVX2(y *float32, x *float32, blocks *float32, strip int)
 
-// symmetricStrip16AVX2 multiplies a strip of blocks and its mirror image by x, and
-// adds the products to y. The lengths of y and x are multiples of 16.
-//
-//go:noescape
 func symmetricStrip16AVX2(y *float32, x *float32, blocks *int16, scales *float32, strip int)
 
-// symmetricStrip32AVX512 multiplies a strip of blocks and its mirror image by x, and
-// adds the products to y. The lengths of y and x are multiples of 16.
-//
-//go:noescape
 func symmetricStrip32AVX512(y *float32, x *float32, blocks *float32, strip int)
 
-// symmetricStrip16AVX512 multiplies a strip of blocks and its mirror image by x, and
-// adds the products to y. The lengths of y and x are multiples of 16.
-//
-//go:noescape
 func symmetricStrip16AVX512(y *float32, x *float32, blocks *int16, scales *float32, strip int)

@@ -4,16 +4,6 @@
 
 package kernels
 
-// transposeAVX2 transposes 1 ≤ rows ≤ 8 rows of depth numbers. Strides are in bytes.
-// It writes 8 columns, those beyond rows copies of the last, and a depth
-// rounded up to a multiple of 8, zeros beyond depth.
-//
-//go:noescape
 func transposeAVX2(to *float32, from *float32, rows int, depth int, strideTo int, strideFrom int)
 
-// transposeAVX512 transposes 1 ≤ rows ≤ 16 rows of depth numbers. Strides are in bytes.
-// It writes 16 columns, those beyond rows copies of the last, and a depth
-// rounded up to a multiple of 16, zeros beyond depth.
-//
-//go:noescape
 func transposeAVX512(to *float32, from *float32, rows int, depth int, strideTo int, strideFrom int)

@@ -18,21 +18,11 @@ import (
 // two vectors at a time, and on one for the last 16 units or fewer.
 func bernoulli(s instructionSet) {
 	w := wideSet{s, s.lanes / 8}
-	unitsKernel{wideSet: w, draws: true}.write("draw",
-		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32)",
-		"draws each unit. It writes 1 into the state of a unit that is on, and the value off into the others.")
-	unitsKernel{wideSet: w, scores: true, residuals: true}.write("residual",
-		"func(logits, states *float32, units int) float64",
-		"replaces logits by residuals and returns the log-probability.")
-	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual",
-		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
-		"does what draw and residual do.")
-	unitsKernel{wideSet: w, scores: true}.write("score",
-		"func(logits, states *float32, units int) float64",
-		"returns the log-probability.")
-	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore",
-		"func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64",
-		"does what draw and score do.")
+	unitsKernel{wideSet: w, draws: true}.write("draw")
+	unitsKernel{wideSet: w, scores: true, residuals: true}.write("residual")
+	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual")
+	unitsKernel{wideSet: w, scores: true}.write("score")
+	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore")
 }
 
 type unitsKernel struct {
@@ -40,10 +30,16 @@ type unitsKernel struct {
 	draws, scores, residuals bool
 }
 
-func (s unitsKernel) write(name, signature, does string) {
+func (s unitsKernel) write(name string) {
+	signature := "func(logits, states *float32, units int)"
+	if s.draws {
+		signature = "func(states, logits *float32, units int, off float32, key uint64, counter *[4]uint32)"
+	}
+	if s.scores {
+		signature += " float64"
+	}
 	TEXT(name+s.name, 0, signature)
-	Doc(name + s.name + " " + does)
-	Pragma("noescape")
+	Pragma("noescape") // the counter is on the stack
 	states, logits, units := argument("states"), argument("logits"), argument("units")
 
 	var philox philoxLanes

@@ -51,19 +51,10 @@ func bits(s instructionSet) {
 	b.writeColumns()
 }
 
-func (s bitsSet) kernel(name, signature string, does ...string) {
-	TEXT(name+s.name, NOSPLIT, "func("+signature)
-	does[0] = name + s.name + " " + does[0]
-	Doc(does...)
-	Pragma("noescape")
-}
-
 // ofRows writes the kernel that packs the bits of rows into one word per row, or several words
 // strideTo apart.
 func (s bitsSet) ofRows() {
-	s.kernel("bitsOfRows", "to *uint32, from *float32, rows, units, strideTo, strideFrom int)",
-		fmt.Sprintf("writes which numbers of rows are positive, %d in a word. Strides are", s.group*groupsOfWord),
-		"in bytes.")
+	s.kernel("bitsOfRows", "(to *uint32, from *float32, rows, units, strideTo, strideFrom int)")
 	column, row, rows := argument("to"), argument("from"), argument("rows")
 	strideTo, strideFrom := argument("strideTo"), argument("strideFrom")
 	zero := s.zero()
@@ -120,9 +111,7 @@ func (s bitsSet) ofRows() {
 
 // ofColumns writes the kernel that packs the bits of rows into one word per column.
 func (s bitsSet) ofColumns() {
-	s.kernel("bitsOfColumns", "to *uint32, from *float32, rows, columns, strideFrom int)",
-		"writes in bit i of each word whether the number of row i",
-		"in its column is positive. It writes whole vectors. The stride is in bytes.")
+	s.kernel("bitsOfColumns", "(to *uint32, from *float32, rows, columns, strideFrom int)")
 	to, from, columns, stride := argument("to"), argument("from"), argument("columns"), argument("strideFrom")
 	zero := s.zero()
 	Label("columns")
@@ -195,7 +184,7 @@ func (s bitsSet) across(v reg.VecVirtual, combine func(...Op)) {
 // largest writes the kernel that finds the largest magnitude of a row by its bits: the bits of
 // floats without sign are ordered like their values, with NaN above all.
 func (s bitsSet) largest() {
-	s.kernel("largest", "from *float32, count int) uint32", "returns the bits of the largest magnitude.")
+	s.kernel("largest", "(from *float32, count int) uint32")
 	from, count := argument("from"), argument("count")
 	most, magnitude := s.zero(), s.constant(0x7fffffff)
 	s.eachVector(from, count, func(x reg.VecVirtual) {
@@ -209,11 +198,10 @@ func (s bitsSet) largest() {
 	s.across(most, func(o ...Op) { VPMAXSD(o[0], o[1], o[2]) })
 }
 
-// fix writes the kernel that multiplies a row by a factor and rounds the products to integers.
+// fix writes the kernel that multiplies a row by a factor and rounds the products to integers. It writes whole
+// vectors, with zeros behind the row.
 func (s bitsSet) fix() {
-	s.kernel("fix", "to *int32, from *float32, count int, factor float32) int32",
-		"writes a row times factor, rounded to integers, and returns their sum. It",
-		"writes whole vectors, with zeros behind the row.")
+	s.kernel("fix", "(to *int32, from *float32, count int, factor float32) int32")
 	to, from, count := argument("to"), argument("from"), argument("count")
 	factor, sum := s.vector(), s.zero()
 	VBROADCASTSS(parameter("factor"), factor)
@@ -227,11 +215,9 @@ func (s bitsSet) fix() {
 	s.across(sum, func(o ...Op) { VPADDD(o[0], o[1], o[2]) })
 }
 
-// subsets writes the kernel that sums the subsets of groups.
+// subsets writes the kernel that sums the subsets of groups of four rows, with AVX-512 of pairs of groups.
 func (s bitsSet) subsets() {
-	s.kernel("subsets", "to, from *int32, strideFrom, groups int)",
-		fmt.Sprintf("writes, for each group of %d integers of each of four rows, the sums of", s.group),
-		"its subsets. With AVX-512 groups are even. The stride is in bytes.")
+	s.kernel("subsets", "(to, from *int32, strideFrom, groups int)")
 	to, row, stride, groups := argument("to"), argument("from"), argument("strideFrom"), argument("groups")
 	stride3 := GP64()
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, stride3)
@@ -316,11 +302,10 @@ func (s bitsSet) subsetsOfTwo() func(from Mem) []reg.VecVirtual {
 	}
 }
 
-// product writes the kernel of a tile of four rows and some vectors of columns.
+// product writes the kernel of a tile of four rows and some vectors of columns, which are added to where add is not
+// 0.
 func (s bitsSet) product(vectors int) {
-	s.kernel(fmt.Sprintf("bitsProduct%d", vectors), "tile, tables *int32, words *uint32, groups, strideTile, strideWords, add int)",
-		fmt.Sprintf("writes the sums that the groups of bits choose to a tile of four rows and %d", vectors*s.lanes),
-		"columns, or adds them to it where add is not 0. Strides are in bytes.")
+	s.kernel(fmt.Sprintf("bitsProduct%d", vectors), "(tile, tables *int32, words *uint32, groups, strideTile, strideWords, add int)")
 	tables, words, groups, stride := argument("tables"), argument("words"), argument("groups"), argument("strideWords")
 	row, strideTile, add := argument("tile"), argument("strideTile"), argument("add")
 	sums := make([][]reg.VecVirtual, quad)
@@ -404,11 +389,10 @@ func (s bitsSet) floats(from Mem, o output) reg.VecVirtual {
 	return x
 }
 
-// writeRows writes the kernel that converts rows of integers to rows of floats.
+// writeRows writes the kernel that converts rows of integers to rows of floats, which are added to where add is not
+// 0.
 func (s bitsSet) writeRows() {
-	s.kernel("writeRows", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)",
-		"writes (2ˢ·k + start)·scale of the integers k of rows, where s is the shift.",
-		"It adds to what is there where add is not 0. Strides are in bytes.")
+	s.kernel("writeRows", "(c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)")
 	row, of, starts, scales, rows := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("rows")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	Label("row")
@@ -437,11 +421,10 @@ func (s bitsSet) writeRows() {
 	RET()
 }
 
-// writeColumns writes the kernel that converts columns of integers to rows of floats.
+// writeColumns writes the kernel that converts columns of integers, of at most as many rows as a vector has lanes,
+// to rows of floats. It reads as many rows, starts and scales as a vector has lanes.
 func (s bitsSet) writeColumns() {
-	s.kernel("writeColumns", "c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)",
-		fmt.Sprintf("writes the columns of at most %d rows as rows, and otherwise does what", s.lanes),
-		"writeRows does. It reads as many rows, starts and scales as a vector has lanes.")
+	s.kernel("writeColumns", "(c *float32, from *int32, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)")
 	c, of, starts, scales, columns := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("columns")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	lanes := s.firstLanes(argument("rows"))

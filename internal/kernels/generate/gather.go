@@ -7,9 +7,7 @@ import (
 
 // gather writes the kernel that multiplies selected rows of a matrix by weights.
 func gather(s instructionSet) {
-	TEXT("gather"+s.name, NOSPLIT, "func(to, from *float32, rows *int32, weights *float32, count, columns, strideTo, strideFrom int)")
-	Doc("gather"+s.name+" writes count rows, each its weight times a row of from. Strides are in", "bytes.")
-	Pragma("noescape")
+	s.kernel("gather", "(to, from *float32, rows *int32, weights *float32, count, columns, strideTo, strideFrom int)")
 	row, of, rows, weights := argument("to"), argument("from"), argument("rows"), argument("weights")
 	count, strideTo, strideFrom := argument("count"), argument("strideTo"), argument("strideFrom")
 	Label("row")

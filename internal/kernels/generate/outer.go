@@ -12,9 +12,7 @@ import (
 func outer(s instructionSet) {
 	const vectors = 3
 	height := s.lanes / 2
-	TEXT("outer"+s.name, NOSPLIT, "func(c, a, b *float64, depth, stride int)")
-	Doc("outer" + s.name + " adds aᵀ·b of depth ≥ 1 rows to a tile of c. Rows of all three lie stride bytes apart.")
-	Pragma("noescape")
+	s.kernel("outer", "(c, a, b *float64, depth, stride int)")
 	c, a, b, depth, stride := argument("c"), argument("a"), argument("b"), argument("depth"), argument("stride")
 	sums := make([][]reg.VecVirtual, height)
 	for i := range sums {

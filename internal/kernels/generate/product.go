@@ -35,12 +35,8 @@ func product(s instructionSet) {
 }
 
 func productPanel(s instructionSet, vectors int) {
-	TEXT(fmt.Sprintf("product%d%s", vectors, s.name), NOSPLIT,
-		"func(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes int, alpha, beta float32)")
-	Doc(fmt.Sprintf("product%d%s sets c = β·c + α·a·b, for %d columns of c and b of which the last", vectors, s.name, vectors*s.lanes),
-		"vector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,",
-		"depthStrideA between its columns. It does not read c where β = 0.")
-	Pragma("noescape")
+	s.kernel(fmt.Sprint("product", vectors),
+		"(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStrideA, strideB, lastLanes int, alpha, beta float32)")
 	p := panel{set: s, vectors: vectors,
 		c: argument("c"), a: argument("a"), b: argument("b"), rows: argument("rows"),
 		strideC: argument("strideC"), strideA: argument("rowStrideA"), depthStrideA: argument("depthStrideA"), strideB: argument("strideB"),

@@ -38,14 +38,11 @@ type strip struct {
 }
 
 func (s strip) write() {
-	signature := "func(y, x, blocks *float32, strip int)"
+	signature := "(y, x, blocks *float32, strip int)"
 	if s.bits == 16 {
-		signature = "func(y, x *float32, blocks *int16, scales *float32, strip int)"
+		signature = "(y, x *float32, blocks *int16, scales *float32, strip int)"
 	}
-	TEXT(fmt.Sprintf("symmetricStrip%d%s", s.bits, s.name), NOSPLIT, signature)
-	Doc(fmt.Sprintf("symmetricStrip%d%s multiplies a strip of blocks and its mirror image by x, and", s.bits, s.name),
-		"adds the products to y. The lengths of y and x are multiples of 16.")
-	Pragma("noescape")
+	s.kernel(fmt.Sprint("symmetricStrip", s.bits), signature)
 	yRows, xRows := GP64(), argument("x")
 	offset := argument("strip") // of the strip's part of x and y, in bytes
 	SHLQ(Imm(6), offset)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -18,14 +16,10 @@ import (
 //	   depth                    │1ᵀ│
 //	                            ├──┤  depth, rounded up to whole blocks
 //
-// A block is transposed in registers: first the four numbers of four rows within each 128-bit lane,
-// then the lanes.
+// Columns beyond rows are copies of the last, and rows beyond depth are zeros. A block is transposed in registers:
+// first the four numbers of four rows within each 128-bit lane, then the lanes.
 func transpose(s instructionSet) {
-	TEXT("transpose"+s.name, NOSPLIT, "func(to, from *float32, rows, depth, strideTo, strideFrom int)")
-	Doc(fmt.Sprintf("transpose%s transposes 1 ≤ rows ≤ %d rows of depth numbers. Strides are in bytes.", s.name, s.lanes),
-		fmt.Sprintf("It writes %d columns, those beyond rows copies of the last, and a depth", s.lanes),
-		fmt.Sprintf("rounded up to a multiple of %d, zeros beyond depth.", s.lanes))
-	Pragma("noescape")
+	s.kernel("transpose", "(to, from *float32, rows, depth, strideTo, strideFrom int)")
 	to, depth, stride := argument("to"), argument("depth"), argument("strideTo")
 	rows := rowPointers(s.lanes)
 

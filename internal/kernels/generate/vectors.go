@@ -21,6 +21,9 @@ var (
 	avx512 = instructionSet{"AVX512", 16}
 )
 
+// kernel begins a kernel that package kernels calls through its table of kernels. Strides are in bytes.
+func (s instructionSet) kernel(name, signature string) { TEXT(name+s.name, NOSPLIT, "func"+signature) }
+
 // bytes returns the size of a vector.
 func (s instructionSet) bytes() int { return 4 * s.lanes }
 

@@ -22,9 +22,10 @@ func (f *file) halve(arrangement string, a, b, low, high vector) {
 	f.three("VUZP2", arrangement, high, a, b)
 }
 
+// bitsOfRow writes the kernel that packs the bits of a row, 32 in a word of the column at a place from 0 to 7 of
+// eight.
 func (f *file) bitsOfRow() {
-	f.kernel("bitsOfRow", "to *uint32, place int, from *float32, words int, strideTo int", "",
-		"writes which numbers of a row are positive, 32 in a word of the column at\na place from 0 to 7 of eight. The stride is in bytes.")
+	f.stackKernel("bitsOfRow", "to *uint32, place int, from *float32, words int, strideTo int")
 	to, place, from, words, stride := f.argument("to"), f.argument("place"), f.argument("from"), f.argument("words"), f.argument("strideTo")
 	f.do("ADD %v, %v", place, to)
 	weights := f.vector()
@@ -58,9 +59,9 @@ func (f *file) bitsOfRow() {
 	f.do("RET")
 }
 
+// bitsOfColumns writes the kernel that packs bit i of the words of columns from row i, in vectors of eight columns.
 func (f *file) bitsOfColumns() {
-	f.kernel("bitsOfColumns", "to *uint32, from *float32, rows int, vectors int, strideFrom int", "",
-		"writes in bit i of each word whether the number of row i in its column is\npositive, for vectors of eight columns. The stride is in bytes.")
+	f.stackKernel("bitsOfColumns", "to *uint32, from *float32, rows int, vectors int, strideFrom int")
 	to, from, rows, vectors, stride := f.argument("to"), f.argument("from"), f.argument("rows"), f.argument("vectors"), f.argument("strideFrom")
 	row, left := f.integer(), f.integer()
 	x, words := f.many(2), f.many(2)
@@ -86,9 +87,9 @@ func (f *file) bitsOfColumns() {
 	f.do("RET")
 }
 
+// subsets writes the kernel that writes the tables of pairs of groups for four rows.
 func (f *file) subsets() {
-	f.kernel("subsets", "to *int32, from *int32, strideFrom int, pairs int", "",
-		"writes the tables of pairs of groups for four rows. The stride is in bytes.")
+	f.kernel("subsets", "to *int32, from *int32, strideFrom int, pairs int", "")
 	to, row, stride, pairs := f.argument("to"), f.argument("from"), f.argument("strideFrom"), f.argument("pairs")
 	from := f.integer()
 	x, choice := f.many(2), f.many(2)
@@ -129,9 +130,9 @@ func (f *file) subsets() {
 	f.do("RET")
 }
 
+// bitsProduct writes the kernel of a tile of four rows and eight columns, which is added to where add is not 0.
 func (f *file) bitsProduct() {
-	f.kernel("bitsProduct", "tile *int32, tables *int32, words *uint32, pairs int, strideTile int, strideWords int, add int", "",
-		"writes the sums that the pairs of groups of bits choose to a tile of four rows and\neight columns, or adds them to it where add is not 0. Strides are in bytes.")
+	f.kernel("bitsProduct", "tile *int32, tables *int32, words *uint32, pairs int, strideTile int, strideWords int, add int", "")
 	tile, tables, words, pairs := f.argument("tile"), f.argument("tables"), f.argument("words"), f.argument("pairs")
 	strideTile, strideWords, add, scratch := f.argument("strideTile"), f.argument("strideWords"), f.argument("add"), f.integer()
 	half, second, bits, shifted := f.vector(), f.vector(), f.vector(), f.vector()
@@ -190,9 +191,10 @@ func (f *file) bitsProduct() {
 	f.do("RET")
 }
 
-// write writes the kernels that convert rows to fixed point, and sums to rows of floats.
+// write writes the kernels that convert rows to fixed point, in vectors of eight, and sums to rows of floats, in
+// vectors of four, from a row or from the columns of four rows. The row is added to where add is not 0.
 func (f *file) write() {
-	f.kernel("largest", "from *float32, vectors int", "uint32", "returns the bits of the largest magnitude in vectors of eight numbers.")
+	f.kernel("largest", "from *float32, vectors int", "uint32")
 	from, count := f.argument("from"), f.argument("vectors")
 	x, most := f.many(2), f.many(2)
 	f.zero(most...)
@@ -205,8 +207,7 @@ func (f *file) write() {
 	})
 	f.across("VUMAX", most)
 
-	f.kernel("fix", "to *int32, from *float32, vectors int, factor float32", "int32",
-		"writes vectors of eight numbers times factor, rounded to integers, and returns their sum.")
+	f.kernel("fix", "to *int32, from *float32, vectors int, factor float32", "int32")
 	to, from, count := f.argument("to"), f.argument("from"), f.argument("vectors")
 	factor := f.broadcast("factor")
 	x, sums := f.many(2), f.many(2)
@@ -222,8 +223,7 @@ func (f *file) write() {
 	})
 	f.across("VADD", sums)
 
-	f.kernel("writeRow", "c *float32, from *int32, vectors int, start int32, scale float32, shift int, add int", "",
-		"writes (2ˢ·k + start)·scale of the integers k in vectors of four, where s is the shift.\nIt adds to what is there where add is not 0.")
+	f.kernel("writeRow", "c *float32, from *int32, vectors int, start int32, scale float32, shift int, add int", "")
 	c, from, count, add := f.argument("c"), f.argument("from"), f.argument("vectors"), f.argument("add")
 	start, scale, shift := f.broadcast("start"), f.broadcast("scale"), f.shift()
 	v, old := f.vector(), f.vector()
@@ -239,8 +239,7 @@ func (f *file) write() {
 	})
 	f.do("RET")
 
-	f.kernel("writeColumns", "c *float32, from *int32, starts *int32, scales *float32, vectors int, strideC int, strideFrom int, shift int", "",
-		"writes the columns of four rows as rows, for vectors of four columns, and otherwise\ndoes what writeRow does. Strides are in bytes.")
+	f.kernel("writeColumns", "c *float32, from *int32, starts *int32, scales *float32, vectors int, strideC int, strideFrom int, shift int", "")
 	c, from, starts, scales := f.argument("c"), f.argument("from"), f.argument("starts"), f.argument("scales")
 	count, strideC, strideFrom, row := f.argument("vectors"), f.argument("strideC"), f.argument("strideFrom"), f.integer()
 	start, scale, shift, block := f.vector(), f.vector(), f.shift(), f.many(4)
@@ -290,10 +289,10 @@ func (f *file) floats(v, start, scale, shift vector) {
 	f.word("FMUL 4S 4S 4S", v, v, scale)
 }
 
-// rest writes the kernels that transpose rows and that multiply selected rows by weights.
+// rest writes the kernels that transpose one to four rows of vectors, with copies of the last row for those beyond;
+// that multiply rows; and that add outer products of depth ≥ 1 rows to a tile of 2 × 6.
 func (f *file) rest() {
-	f.kernel("transpose", "to *float32, from *float32, rows int, vectors int, strideTo int, strideFrom int", "",
-		"transposes 1 ≤ rows ≤ 4 rows of vectors of four numbers, and writes copies of the\nlast row for those beyond. Strides are in bytes.")
+	f.kernel("transpose", "to *float32, from *float32, rows int, vectors int, strideTo int, strideFrom int", "")
 	to, rows, count, strideTo, stride := f.argument("to"), f.argument("rows"), f.argument("vectors"), f.argument("strideTo"), f.argument("strideFrom")
 	from, block := []integer{f.argument("from"), f.integer(), f.integer(), f.integer()}, f.many(4)
 	for i := 1; i < 4; i++ {
@@ -313,11 +312,10 @@ func (f *file) rest() {
 	})
 	f.do("RET")
 
-	f.multiply("multiply", "writes count numbers, each by times a number of from.", false)
-	f.multiply("addMultiple", "adds by times count numbers of from to numbers.", true)
+	f.multiply("multiply", false)
+	f.multiply("addMultiple", true)
 
-	f.kernel("outer", "c *float64, a *float64, b *float64, depth int, stride int", "",
-		"adds aᵀ·b of depth ≥ 1 rows to a tile of c, 2 × 6. Rows of all three lie stride bytes apart.")
+	f.kernel("outer", "c *float64, a *float64, b *float64, depth int, stride int", "")
 	c, a, b, depth, stride := f.argument("c"), f.argument("a"), f.argument("b"), f.argument("depth"), f.argument("stride")
 	row, element, sums := f.many(3), f.many(2), f.many(6)
 	doubles := func(v []vector) string { return fmt.Sprintf("[%v.D2, %v.D2, %v.D2]", v[0], v[1], v[2]) }
@@ -344,8 +342,8 @@ func (f *file) rest() {
 
 // multiply writes a kernel that multiplies a row by a number, and perhaps adds the products,
 // rounded, to another row.
-func (f *file) multiply(name, does string, add bool) {
-	f.kernel(name, "to *float32, from *float32, count int, by float32", "", does)
+func (f *file) multiply(name string, add bool) {
+	f.kernel(name, "to *float32, from *float32, count int, by float32", "")
 	to, from, count, by := f.argument("to"), f.argument("from"), f.argument("count"), f.broadcast("by")
 	x, old := f.many(4), f.many(4)
 	single, one, end, again := f.unique("single"), f.unique("one"), f.unique("end"), f.unique("loop")

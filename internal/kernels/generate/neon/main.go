@@ -46,7 +46,7 @@ func (f *file) save(code, stubs string) {
 	fmt.Fprintf(&data, "GLOBL neonConstants<>(SB), RODATA|NOPTR, $%d\n", 16*len(f.constants))
 	for name, content := range map[string]string{
 		code:  header + "#include \"textflag.h\"\n" + f.code.String() + "\n" + data.String(),
-		stubs: header + "package kernels\n" + f.stubs.String(),
+		stubs: header + "package kernels\n\n" + f.stubs.String(),
 	} {
 		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
 			log.Fatal(err)
@@ -54,8 +54,14 @@ func (f *file) save(code, stubs string) {
 	}
 }
 
-// kernel begins a kernel with the given parameters, "name type, …", and perhaps a result.
-func (f *file) kernel(name, parameters, result, does string) {
+// stackKernel begins a kernel to which package kernels passes arrays on the stack.
+func (f *file) stackKernel(name, parameters string) {
+	f.stubs.WriteString("\n//go:noescape\n")
+	f.kernel(name, parameters, "")
+}
+
+// kernel begins a kernel with the given parameters, "name type, …", and perhaps a result. Strides are in bytes.
+func (f *file) kernel(name, parameters, result string) {
 	f.arguments, f.integers, f.vectors = map[string]string{}, 0, 0
 	size := 0
 	place := func(name, kind string) {
@@ -76,7 +82,7 @@ func (f *file) kernel(name, parameters, result, does string) {
 		place("ret", result)
 		result = " " + result
 	}
-	fmt.Fprintf(&f.stubs, "\n// %sNEON %s\n//\n//go:noescape\nfunc %sNEON(%s)%s\n", name, strings.ReplaceAll(does, "\n", "\n// "), name, parameters, result)
+	fmt.Fprintf(&f.stubs, "func %sNEON(%s)%s\n", name, parameters, result)
 	fmt.Fprintf(&f.code, "\n// func %sNEON(%s)%s\nTEXT ·%sNEON(SB), NOSPLIT, $0-%d\n", name, parameters, result, name, size)
 }
 

@@ -8,8 +8,7 @@ import "fmt"
 func (f *file) product() {
 	for vectors := 3; vectors >= 1; vectors-- {
 		f.kernel(fmt.Sprint("product", vectors),
-			"c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32", "",
-			fmt.Sprintf("sets c = β·c + α·a·b, for %d columns of c and b of which the last\nvector has lastLanes. Strides are in bytes; rowStrideA lies between the rows of a,\ndepthStrideA between its columns. It does not read c where β = 0.", 4*vectors))
+			"c *float32, a *float32, b *float32, rows int, depth int, strideC int, rowStrideA int, depthStrideA int, strideB int, lastLanes int, alpha float32, beta float32", "")
 		p := panel{file: f, vectors: vectors,
 			c: f.argument("c"), a: f.argument("a"), b: f.argument("b"), rows: f.argument("rows"), depth: f.argument("depth"), strideC: f.argument("strideC"),
 			strideA: f.argument("rowStrideA"), depthStrideA: f.argument("depthStrideA"), strideB: f.argument("strideB"), last: f.argument("lastLanes"), lane: f.integer(),

@@ -10,8 +10,7 @@ func (f *file) symmetric() {
 		if bits == 16 {
 			blocks = "blocks *int16, scales *float32"
 		}
-		f.kernel(fmt.Sprint("symmetricStrip", bits), "y *float32, x *float32, "+blocks+", strip int", "",
-			"multiplies a strip of blocks and its mirror image by x, and\nadds the products to y. The lengths of y and x are multiples of 16.")
+		f.kernel(fmt.Sprint("symmetricStrip", bits), "y *float32, x *float32, "+blocks+", strip int", "")
 		yRows, xRows, left, offset := f.argument("y"), f.argument("x"), f.integer(), f.argument("strip")
 		f.do("LSL $6, %v", offset)
 		f.do("ADD %v, %v", offset, yRows)

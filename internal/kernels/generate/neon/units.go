@@ -57,10 +57,10 @@ func (f *file) fourDo(instruction, arrangement string, to wide, a, b wide) {
 }
 
 // units writes the kernel of Bernoulli units. It repeats the portable code operation by operation,
-// without fused multiply-adds, for sixteen units at a time, so that its sums are the portable ones.
+// without fused multiply-adds, for sixteen units at a time, so that its sums are the portable ones. A bit of flags is
+// set for each part that is to be done: draws, log-probabilities added to sums, and residuals.
 func (f *file) units() {
-	f.kernel("units", "states *float32, logits *float32, blocks int, off float32, key uint64, counter *[4]uint32, sums *[16]float64, flags int", "",
-		"draws blocks of sixteen units if bit 0 of flags is set, adds their log-probabilities to sums if bit\n1 is set, and replaces their logits by residuals if bit 2 is set.")
+	f.stackKernel("units", "states *float32, logits *float32, blocks int, off float32, key uint64, counter *[4]uint32, sums *[16]float64, flags int")
 	states, logits, blocks := f.argument("states"), f.argument("logits"), f.argument("blocks")
 	key, counter, sums, flags := f.argument("key"), f.argument("counter"), f.argument("sums"), f.argument("flags")
 	f.do("MOVD $neonConstants<>(SB), R26")
