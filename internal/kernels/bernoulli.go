@@ -6,44 +6,45 @@ import "github.com/helmholtz-go/helmholtz/internal/philox"
 // unit is on, and otherwise the number off. The random words come from the blocks of key at the counter c,
 // whose Unit it sets to j/4.
 func Draw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {
-	units(draws, states, logits, off, key, c)
+	Units(Draws, states, logits, off, key, c)
 }
 
 // Residual replaces the logit a of each Bernoulli unit by the derivative of its log-probability, on − σ(a),
 // and returns the log-probability of all units in nats. A unit is on, with on = 1, if its state is positive.
 func Residual(logits, states []float32) float64 {
-	return units(scores|residuals, states, logits, 0, 0, philox.Counter{})
+	return Units(Residuals, states, logits, 0, 0, philox.Counter{})
 }
 
 // DrawResidual draws the states of units like Draw, and then replaces their logits and returns
 // their log-probability like Residual.
 func DrawResidual(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	return units(draws|scores|residuals, states, logits, off, key, c)
+	return Units(Draws|Residuals, states, logits, off, key, c)
 }
 
 // Score returns the log-probability of units in nats, like Residual, without changing their logits.
 func Score(logits, states []float32) float64 {
-	return units(scores, states, logits, 0, 0, philox.Counter{})
+	return Units(Scores, states, logits, 0, 0, philox.Counter{})
 }
 
 // DrawScore draws the states of units like Draw, and returns their log-probability like Score.
 func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	return units(draws|scores, states, logits, off, key, c)
+	return Units(Draws|Scores, states, logits, off, key, c)
 }
 
-// The parts of what is to do with units.
+// What to do with units.
 const (
-	draws = 1 << iota
-	scores
-	residuals
+	Draws     = 1          // as Draw does
+	Scores    = 2          // as Score does, after the draw
+	Residuals = Scores | 4 // as Residual does, after the draw
 )
 
-func units(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
+// Units draws units, scores them, or does both. It returns 0 if it does not score.
+func Units(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
 	s := current
 	switch {
 	case len(logits) == 0:
 		return 0
-	case todo&draws != 0 && len(logits) > 4<<16: // the Unit of the counters, of 16 bits, would overflow in vector code
+	case todo&Draws != 0 && len(logits) > 4<<16: // the Unit of the counters, of 16 bits, would overflow in vector code
 		s = &portable
 	}
 	return s.units(todo, states[:len(logits)], logits, off, key, c)

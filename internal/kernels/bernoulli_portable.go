@@ -10,13 +10,13 @@ import (
 // one operation, which would round differently.
 
 func portableUnits(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	if todo&draws != 0 {
+	if todo&Draws != 0 {
 		portableDraw(states, logits, off, key, c)
 	}
-	if todo&scores == 0 {
+	if todo&Scores == 0 {
 		return 0
 	}
-	return portableScore(logits, states, todo&residuals != 0)
+	return portableScore(logits, states, todo&Residuals == Residuals)
 }
 
 func portableDraw(states, logits []float32, off float32, key philox.Key, c philox.Counter) {

@@ -91,14 +91,14 @@ func (k assembly) complete(s instructionSet) instructionSet {
 func unitsAVX2(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
 	s, a, n, counter := &states[0], &logits[0], len(logits), counterWords(c)
 	switch todo {
-	case draws:
+	case Draws:
 		drawAVX2(s, a, n, off, uint64(key), &counter)
 		return 0
-	case draws | scores:
+	case Draws | Scores:
 		return drawScoreAVX2(s, a, n, off, uint64(key), &counter)
-	case draws | scores | residuals:
+	case Draws | Residuals:
 		return drawResidualAVX2(s, a, n, off, uint64(key), &counter)
-	case scores:
+	case Scores:
 		return scoreAVX2(a, s, n)
 	}
 	return residualAVX2(a, s, n)
@@ -107,14 +107,14 @@ func unitsAVX2(todo int, states, logits []float32, off float32, key philox.Key, 
 func unitsAVX512(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
 	s, a, n, counter := &states[0], &logits[0], len(logits), counterWords(c)
 	switch todo {
-	case draws:
+	case Draws:
 		drawAVX512(s, a, n, off, uint64(key), &counter)
 		return 0
-	case draws | scores:
+	case Draws | Scores:
 		return drawScoreAVX512(s, a, n, off, uint64(key), &counter)
-	case draws | scores | residuals:
+	case Draws | Residuals:
 		return drawResidualAVX512(s, a, n, off, uint64(key), &counter)
-	case scores:
+	case Scores:
 		return scoreAVX512(a, s, n)
 	}
 	return residualAVX512(a, s, n)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 var _ engine.Classifier = (*model)(nil)
@@ -19,7 +20,7 @@ func (m *model) Classify(ctx context.Context, data engine.Data, samples int, see
 		return nil, errors.New("the machine has no labels: give it a label layer")
 	}
 	sums := make([]engine.WeightSum, data.Rows*c.count)
-	err := m.importance(ctx, data, samples, seed, progress, func(v *pass, from, _ int) {
+	err := m.importance(ctx, data, samples, philox.Importance, seed, progress, func(v *pass, from, _ int) {
 		logits := kernels.NewMatrix(v.rows(), c.count)
 		v.classLogits(logits)
 		scores, logQ := make([]float64, c.count), make([]float64, c.count)

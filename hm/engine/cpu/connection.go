@@ -16,8 +16,12 @@ type connection interface {
 	// accumulate multiplies gradient by earlier and then adds the gradient of the weights: the
 	// products of residuals and inputs, summed over samples and positions.
 	accumulate(gradient kernels.Matrix, earlier float32, residuals, parents kernels.Matrix)
-	// gather writes the inputs of one sample, one row [1; patch] per position. inputs must be zero
-	// before.
+}
+
+// shared is a connection whose weights are shared by positions.
+type shared interface {
+	connection
+	// gather writes the inputs of one sample, one row [1; patch] per position, of which only the 1 is set before.
 	gather(inputs kernels.Matrix, parents []float32)
 }
 
@@ -42,8 +46,4 @@ func (c dense) multiply(outputs, parents kernels.Matrix) {
 
 func (c dense) accumulate(gradient kernels.Matrix, earlier float32, residuals, parents kernels.Matrix) {
 	kernels.MulTN(gradient, earlier, residuals, parents)
-}
-
-func (c dense) gather(inputs kernels.Matrix, parents []float32) {
-	copy(kernels.Row(inputs, 0), parents)
 }

@@ -19,7 +19,7 @@ type convolution struct {
 func newConvolution(c engine.Connection) *convolution {
 	k := &convolution{windows: newWindows(c.Convolution), outputs: c.Outputs, weights: kernels.NewPacked(c.Outputs, c.Inputs)}
 	k.inputs.New = func() any {
-		m := kernels.NewMatrix(c.Positions, c.Inputs)
+		m := newInputs(c.Positions, c.Inputs)
 		return &m
 	}
 	return k
@@ -30,9 +30,6 @@ func (k *convolution) pack(weights kernels.Matrix, first, last int) {
 }
 
 func (k *convolution) gather(inputs kernels.Matrix, parents []float32) {
-	for position := range inputs.Rows {
-		kernels.Row(inputs, position)[0] = 1
-	}
 	k.windows.gather(kernels.Cols(inputs, 1, inputs.Cols), parents[1:])
 }
 

@@ -90,9 +90,6 @@ func (k *deconvolution) accumulate(gradient kernels.Matrix, earlier float32, res
 // gather copies the states of each coarse position into the patches of all fine positions in its
 // window, each time at a different tap.
 func (k *deconvolution) gather(inputs kernels.Matrix, parents []float32) {
-	for position := range inputs.Rows {
-		kernels.Row(inputs, position)[0] = 1
-	}
 	coarse := ofPositions(parents[1:], k.channels)
 	for n, pixel := range k.pixels {
 		for l := range k.width {

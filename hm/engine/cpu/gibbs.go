@@ -101,11 +101,7 @@ func newChains(w *weights, g engine.Gibbs, p piece, known []bool) *chains {
 	}
 	widest := 0
 	for i, units := range w.architecture.Units {
-		layer := kernels.NewMatrix(p.rows*p.samples, 1+units)
-		for r := range layer.Rows {
-			kernels.Row(layer, r)[0] = 1
-		}
-		c.candidates = append(c.candidates, layer)
+		c.candidates = append(c.candidates, newInputs(p.rows*p.samples, 1+units))
 		outputs := w.outputs(generative, i) // the same number as in q
 		c.neighbors = append(c.neighbors, kernels.NewMatrix(p.rows*p.samples, outputs))
 		widest = max(widest, outputs)
@@ -208,7 +204,7 @@ func (c *chains) proposeHidden(i, first, count int) {
 			if c.words(i, r, k)[0]>>31 == 1 {
 				network, proposal = recognition, fromQ
 			}
-			c.weights.units[network][i].draw(units, proposal, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
+			c.weights.units[network][i].do(kernels.Draws, units, proposal, c.at.key, c.at.to(philox.Candidate).counter(i, r, k))
 		}
 		logP, logQ := c.scoreBy(generative, i, fromP, units), c.scoreBy(recognition, i, fromQ, units)
 		logProposal := statistics.LogAdd(logP, logQ) - math.Ln2
@@ -232,7 +228,7 @@ func (c *chains) proposeVisible(ctx context.Context, first, count int) {
 		if c.retained(k) {
 			copy(units, state)
 		} else {
-			c.weights.units[generative][0].draw(units, fromP, c.at.key, c.at.to(philox.Candidate).counter(0, r, k))
+			c.weights.units[generative][0].do(kernels.Draws, units, fromP, c.at.key, c.at.to(philox.Candidate).counter(0, r, k))
 		}
 		for j, known := range c.known {
 			if known {
@@ -261,14 +257,14 @@ func (c *chains) weighNeighbors(of network, i, layer, count int) {
 	logits := kernels.Rows(c.neighbors[layer], 0, rows)
 	c.weights.logits(of, layer, logits, kernels.Rows(c.candidates[i], 0, rows))
 	for n := range rows {
-		c.logWeights[n] += c.weights.units[of][layer].residual(kernels.Row(logits, n), c.units(layer, n/count)) / 2
+		c.logWeights[n] += c.weights.units[of][layer].do(kernels.Scores, c.units(layer, n/count), kernels.Row(logits, n), 0, philox.Counter{}) / 2
 	}
 }
 
 // scoreBy returns the log-probability of units of layer i in a network, in nats. It does not change
 // logits, the layer's logits in that network.
 func (c *chains) scoreBy(n network, i int, logits, units []float32) float64 {
-	return c.weights.units[n][i].residual(c.logits[:copy(c.logits, logits)], units)
+	return c.weights.units[n][i].do(kernels.Scores, units, c.logits[:copy(c.logits, logits)], 0, philox.Counter{})
 }
 
 // candidate returns the index of candidate k of chain r among the candidates of all chains.
@@ -288,15 +284,11 @@ func (c *chains) estimateRoots(ctx context.Context, x kernels.Matrix, roots []fl
 			copy(kernels.Row(v.states[0], d), kernels.Row(x, from+d))
 		}
 		sums := make([]engine.WeightSum, n)
-		for first := 0; first < c.settings.Inner && ctx.Err() == nil; first += p.samples {
-			count := min(p.samples, c.settings.Inner-first)
-			v.resize(n, count)
-			v.recognize(at.from(first), nil)
-			v.scoreGeneration()
-			for s := range n * count {
-				sums[s/count].Add(v.logP[s] - v.logQ[s])
+		v.eachPart(ctx, p, n, c.settings.Inner, at, func(int) {
+			for s := range v.rows() {
+				sums[s/v.samples].Add(v.logP[s] - v.logQ[s])
 			}
-		}
+		})
 		for d := range n {
 			roots[from+d] = sums[d].Likelihood().LogPTildeStar / 2
 		}

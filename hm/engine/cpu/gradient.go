@@ -67,13 +67,13 @@ func (t *trainer) sum(natural bool) {
 		}
 	}, func(tile tile, rows kernels.Matrix) {
 		if natural {
-			t.metric.apply(tile.network, tile.layer, rows, tile.first)
-			t.penaliseRows(tile.network, tile.layer, rows, tile.first)
+			t.metric.apply(tile, rows)
+			t.penalise(tile.network.Layer(t.point, tile.layer), rows, tile.first)
 		}
 	})
 	t.objective.finish(matrix(t.gradient.Classifier))
 	if natural {
-		t.penaliseClassifier()
+		t.penalise(t.point.Classifier, matrix(t.gradient.Classifier), 0)
 	}
 }
 
@@ -94,17 +94,6 @@ func (t *trainer) eachTile(sums *engine.Parameters, accumulate, follow func(tile
 		}
 		follow(tile, rows)
 	})
-}
-
-// precondition applies the metric to the whole gradient.
-func (t *trainer) precondition() {
-	for i := range t.state.Parameters.Architecture.Units {
-		for _, network := range []network{generative, recognition} {
-			if layer := network.Layer(t.gradient, i); layer.Units > 0 {
-				t.metric.apply(network, i, matrix(layer), 0)
-			}
-		}
-	}
 }
 
 // terms lists the terms of the gradient of each layer of each network.

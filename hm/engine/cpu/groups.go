@@ -8,7 +8,7 @@ import (
 
 // newGroups returns the distribution of a layer with these groups: categorical variables, Gaussian
 // units or both.
-func newGroups(all []engine.Group) distribution {
+func newGroups(all []engine.Group) units {
 	var u mixed
 	for _, of := range all {
 		last := len(u) - 1
@@ -18,14 +18,14 @@ func newGroups(all []engine.Group) distribution {
 			continue
 		}
 		if last < 0 || u[last].units != u[last].outputs { // after a Gaussian run
-			u, last = append(u, run{distribution: groups(nil)}), last+1
+			u, last = append(u, run{of: groups(nil)}), last+1
 		}
 		to := &u[last]
-		to.distribution = append(to.distribution.(groups), variable)
+		to.of = append(to.of.(groups), variable)
 		to.units, to.outputs, to.draws = to.units+of.Units, to.outputs+of.Outputs(), to.draws+1
 	}
 	if len(u) == 1 {
-		return u[0].distribution
+		return u[0].of
 	}
 	return u
 }
@@ -33,11 +33,13 @@ func newGroups(all []engine.Group) distribution {
 // groups are consecutive categorical variables.
 type groups []kernels.Variable
 
-func (u groups) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
-	kernels.DrawCategories(states, outputs, u, key, c)
-}
-
-func (u groups) residual(outputs, states []float32) float64 {
+func (u groups) do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	if todo&kernels.Draws != 0 {
+		kernels.DrawCategories(states, outputs, u, key, c)
+	}
+	if todo&kernels.Scores == 0 {
+		return 0
+	}
 	return kernels.ResidualCategories(outputs, states, u)
 }
 
@@ -57,45 +59,33 @@ type mixed []run
 // run describes consecutive units of one kind: their distribution, the number of units, the number
 // of their outputs, and the number of random words that a draw of them uses.
 type run struct {
-	distribution
+	of                    units
 	units, outputs, draws int
 }
 
-// each calls f for each run with the indices of its first unit and its first output.
-func (u mixed) each(f func(of run, unit, output int)) {
-	unit, output := 0, 0
-	for _, of := range u {
-		f(of, unit, output)
-		unit, output = unit+of.units, output+of.outputs
+// do uses different blocks of the counter for each run. A block has four random words.
+func (u mixed) do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) (logP float64) {
+	for _, run := range u {
+		logP += run.of.do(todo, states[:run.units], outputs[:run.outputs], key, c)
+		c.Unit += uint16((run.draws + 3) / 4)
+		states, outputs = states[run.units:], outputs[run.outputs:]
 	}
-}
-
-// draw uses different blocks of the counter for each run. A block has four random words.
-func (u mixed) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
-	u.each(func(of run, unit, output int) {
-		of.draw(states[unit:unit+of.units], outputs[output:output+of.outputs], key, c)
-		c.Unit += uint16((of.draws + 3) / 4)
-	})
-}
-
-func (u mixed) residual(outputs, states []float32) (logP float64) {
-	u.each(func(of run, unit, output int) {
-		logP += of.residual(outputs[output:output+of.outputs], states[unit:unit+of.units])
-	})
 	return logP
 }
 
 func (u mixed) means(means, outputs []float32) {
-	u.each(func(of run, unit, output int) {
-		of.means(means[unit:unit+of.units], outputs[output:output+of.outputs])
-	})
+	for _, run := range u {
+		run.of.means(means[:run.units], outputs[:run.outputs])
+		means, outputs = means[run.units:], outputs[run.outputs:]
+	}
 }
 
 func (u mixed) information(dst, outputs, residuals []float32, weight float64) {
-	u.each(func(of run, _, output int) {
-		end := output + of.outputs
-		of.information(dst[output:end], outputs[output:end], residuals[output:end], weight)
-	})
+	for _, run := range u {
+		n := run.outputs
+		run.of.information(dst[:n], outputs[:n], residuals[:n], weight)
+		dst, outputs, residuals = dst[n:], outputs[n:], residuals[n:]
+	}
 }
 
 // probabilities writes the probabilities π of categorical units, given the residuals on − π.

@@ -14,9 +14,9 @@ type metric struct {
 	inverses [2][]*fisher.Inverse
 }
 
-func (m metric) apply(n network, i int, gradients kernels.Matrix, first int) {
-	if n == n.Base() && m.inverses[n] != nil {
-		m.inverses[n][i].Apply(gradients, first)
+func (m metric) apply(t tile, gradients kernels.Matrix) {
+	if n := t.network; n == n.Base() && m.inverses[n] != nil {
+		m.inverses[n][t.layer].Apply(gradients, t.first)
 	}
 }
 

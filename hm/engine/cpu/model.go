@@ -65,7 +65,7 @@ func (v *pass) observe(data engine.Data, seed uint64, from int) place {
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	likelihoods := make([]engine.Likelihood, data.Rows)
 	sums := make([]engine.WeightSum, data.Rows)
-	err := m.importance(ctx, data, samples, seed, progress, func(v *pass, from, first int) {
+	err := m.importance(ctx, data, samples, philox.Importance, seed, progress, func(v *pass, from, first int) {
 		for r := range v.rows() {
 			sums[from+r/v.samples].Add(v.logP[r] - v.logQ[r])
 		}
@@ -80,7 +80,7 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 
 func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, seed uint64) ([]float64, error) {
 	weights := make([]float64, data.Rows*samples)
-	err := m.importance(ctx, data, samples, seed, nil, func(v *pass, from, first int) {
+	err := m.importance(ctx, data, samples, philox.Importance, seed, nil, func(v *pass, from, first int) {
 		for r := range v.rows() {
 			weights[(from+r/v.samples)*samples+first+r%v.samples] = v.logP[r] - v.logQ[r]
 		}
@@ -91,7 +91,7 @@ func (m *model) LogWeights(ctx context.Context, data engine.Data, samples int, s
 // importance draws samples of the recognition network for each row of data and scores them. It calls
 // visit with each pass and the numbers of its first row and of its first sample of each row. It
 // visits the samples of a row in order, but the rows in any order and concurrently.
-func (m *model) importance(ctx context.Context, data engine.Data, samples int, seed uint64,
+func (m *model) importance(ctx context.Context, data engine.Data, samples int, purpose philox.Purpose, seed uint64,
 	progress func(float64), visit func(v *pass, from, first int)) error {
 
 	p := newPiece(samples)
@@ -102,13 +102,19 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, s
 		n := min(p.rows, data.Rows-from)
 		v.resize(n, p.samples)
 		at := v.observe(data, seed, from)
-		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
-			v.resize(n, min(p.samples, samples-first))
-			v.recognize(at.to(philox.Importance).from(first), nil)
-			v.scoreGeneration()
-			visit(v, from, first)
-		}
+		v.eachPart(ctx, p, n, samples, at.to(purpose), func(first int) { visit(v, from, first) })
 	})
+}
+
+// eachPart draws samples of the recognition network for each of n data, in parts of the size of a piece, and scores
+// them. It calls visit for each part with the number of its first sample.
+func (v *pass) eachPart(ctx context.Context, p piece, n, samples int, at place, visit func(first int)) {
+	for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
+		v.resize(n, min(p.samples, samples-first))
+		v.recognize(at.from(first), nil)
+		v.scoreGeneration()
+		visit(first)
+	}
 }
 
 func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64) ([]float64, error) {
@@ -129,15 +135,11 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 			copy(kernels.Row(v.inner.states[0], d), kernels.Row(v.dreams.states[0], d))
 		}
 		sums := make([]engine.WeightSum, n)
-		for k := 0; k < inner && ctx.Err() == nil; k += p.samples {
-			count := min(p.samples, inner-k)
-			v.inner.resize(n, count)
-			v.inner.recognize(at.to(philox.Inner).from(k), nil)
-			v.inner.scoreGeneration()
-			for r := range n * count {
-				sums[r/count].Add((v.inner.logP[r] - v.inner.logQ[r]) / 2)
+		v.inner.eachPart(ctx, p, n, inner, at.to(philox.Inner), func(int) {
+			for r := range v.inner.rows() {
+				sums[r/v.inner.samples].Add((v.inner.logP[r] - v.inner.logQ[r]) / 2)
 			}
-		}
+		})
 		for d := range n {
 			logs[from+d] = sums[d].Likelihood().LogP + (v.dreams.logQ[d]-v.dreams.logP[d])/2
 		}
@@ -171,28 +173,16 @@ func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.
 
 func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed uint64) (engine.Draws, error) {
 	draws := engine.NewDrawsWithMeans(m.weights.architecture, data.Rows*samples)
-	p := newPiece(samples)
-	err := each(ctx, p.tasks(data.Rows), nil, func() *pass {
-		return newPass(m.weights, p.rows, p.samples)
-	}, func(v *pass, task int) {
-		from := task * p.rows
-		n := min(p.rows, data.Rows-from)
-		v.resize(n, p.samples)
-		at := v.observe(data, seed, from)
-		for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
-			// A pass holds several rows with all their samples, or some samples of one row.
-			v.resize(n, min(p.samples, samples-first))
-			row := from*samples + first
-			v.recognize(at.to(philox.Posterior).from(first), nil)
-			for i := 1; i < len(v.states); i++ {
-				v.recognitionOutputs(i)
-				m.weights.writeMeans(&draws, recognition, i, row, v.outputs[recognition][i])
-			}
-			v.generativeOutputs(0)
-			m.weights.writeMeans(&draws, generative, 0, row, v.outputs[generative][0])
-			v.scoreGeneration()
-			v.writeDraws(&draws, row)
+	err := m.importance(ctx, data, samples, philox.Posterior, seed, nil, func(v *pass, from, first int) {
+		// A pass holds several rows with all their samples, or some samples of one row.
+		row := from*samples + first
+		for i := 1; i < len(v.states); i++ {
+			v.recognitionOutputs(i)
+			m.weights.writeMeans(&draws, recognition, i, row, v.outputs[recognition][i])
 		}
+		v.generativeOutputs(0)
+		m.weights.writeMeans(&draws, generative, 0, row, v.outputs[generative][0])
+		v.writeDraws(&draws, row)
 	})
 	return draws, err
 }

@@ -40,16 +40,22 @@ func newPass(w *weights, data, samples int) *pass {
 		if i == 0 {
 			rows = data
 		}
-		v.states[i] = kernels.NewMatrix(rows, 1+units)
-		for r := range rows {
-			kernels.Row(v.states[i], r)[0] = 1
-		}
+		v.states[i] = newInputs(rows, 1+units)
 	}
 	for n := range v.outputs {
 		v.outputs[n] = w.newOutputs(network(n), data*samples)
 	}
 	v.resize(data, samples)
 	return v
+}
+
+// newInputs allocates inputs: rows [1; 0 …].
+func newInputs(rows, width int) kernels.Matrix {
+	m := kernels.NewMatrix(rows, width)
+	for r := range rows {
+		kernels.Row(m, r)[0] = 1
+	}
+	return m
 }
 
 // newOutputs allocates the outputs of all layers of a network, one row per sample.
@@ -148,36 +154,17 @@ func (at place) counter(layer, datum, sample int) philox.Counter {
 	}
 }
 
-// scored returns the row of memory in which a network scores sample r of layer i, filled with the
-// sample's outputs. If residuals are wanted, this is the row of the residuals.
-func (v *pass) scored(n network, i, r int) (row []float32, residuals bool) {
-	outputs := kernels.Row(v.outputs[n][i], r)
-	if v.residuals[n] == nil {
-		return outputs, false
+// score returns the log-probability of sample r of layer i under the outputs of a network, from which it draws the
+// sample before if todo is kernels.Draws. If residuals are wanted, it overwrites them and leaves the outputs alone.
+func (v *pass) score(todo int, n network, i, r int, key philox.Key, c philox.Counter) float64 {
+	row := kernels.Row(v.outputs[n][i], r)
+	todo |= kernels.Scores
+	if v.residuals[n] != nil {
+		residuals := kernels.Row(v.residuals[n][i], r)
+		copy(residuals, row) // a no-op if both are the same row
+		row, todo = residuals, todo|kernels.Residuals
 	}
-	row = kernels.Row(v.residuals[n][i], r)
-	copy(row, outputs) // a no-op if both are the same row
-	return row, true
-}
-
-// score returns the log-probability of sample r of layer i under the outputs of a network.
-func (v *pass) score(n network, i, r int) float64 {
-	units, states := v.weights.units[n][i], v.units(i, r)
-	row, residuals := v.scored(n, i, r)
-	if residuals {
-		return units.residual(row, states)
-	}
-	return units.score(row, states)
-}
-
-// drawAndScore draws sample r of layer i from q, and scores it.
-func (v *pass) drawAndScore(i, r int, key philox.Key, c philox.Counter) float64 {
-	units, states := v.weights.units[recognition][i], v.units(i, r)
-	row, residuals := v.scored(recognition, i, r)
-	if residuals {
-		return units.drawResidual(states, row, key, c)
-	}
-	return units.drawScore(states, row, key, c)
+	return v.weights.units[n][i].do(todo, v.units(i, r), row, key, c)
 }
 
 // recognize draws the hidden layers from q, upward from the visible units, and scores them into
@@ -188,11 +175,11 @@ func (v *pass) recognize(at place, given func(i, r int) bool) {
 	for i := 1; i < len(v.states); i++ {
 		v.recognitionOutputs(i)
 		for r := range v.logQ {
+			draws := kernels.Draws
 			if given != nil && given(i, r) {
-				v.logQ[r] += v.score(recognition, i, r)
-				continue
+				draws = 0
 			}
-			v.logQ[r] += v.drawAndScore(i, r, at.key, at.counter(i, r/v.samples, r%v.samples))
+			v.logQ[r] += v.score(draws, recognition, i, r, at.key, at.counter(i, r/v.samples, r%v.samples))
 		}
 	}
 }
@@ -218,7 +205,7 @@ func (v *pass) recognitionOutputs(i int) {
 // scoreLayer adds the log-probability of each sample's layer i in a network to sums.
 func (v *pass) scoreLayer(n network, i int, sums []float64) {
 	for r := range sums {
-		sums[r] += v.score(n, i, r)
+		sums[r] += v.score(0, n, i, r, 0, philox.Counter{})
 	}
 }
 
@@ -267,7 +254,7 @@ func (v *pass) descend(layer int, at place) {
 	for i := layer - 1; i >= 0; i-- {
 		v.generativeOutputs(i)
 		for r := range v.data {
-			v.weights.units[generative][i].draw(v.units(i, r), kernels.Row(v.outputs[generative][i], r), at.key, at.counter(i, r, 0))
+			v.weights.units[generative][i].do(kernels.Draws, v.units(i, r), kernels.Row(v.outputs[generative][i], r), at.key, at.counter(i, r, 0))
 		}
 	}
 }

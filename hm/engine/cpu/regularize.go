@@ -7,28 +7,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
-// penalise subtracts the gradients of the penalised norms from the whole gradient.
-func (t *trainer) penalise() {
-	for i := range t.state.Parameters.Architecture.Units {
-		for n := range network(len(t.weights.connections)) {
-			t.penaliseRows(n, i, matrix(n.Layer(t.gradient, i)), 0)
-		}
-	}
-	t.penaliseClassifier()
-}
-
-// penaliseClassifier subtracts the gradients of the penalised norms from the classifier's gradient.
-func (t *trainer) penaliseClassifier() {
-	t.takePenalties(t.point.Classifier, matrix(t.gradient.Classifier), 0)
-}
-
-// penaliseRows subtracts β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from the gradients of
+// penalise subtracts β₁ sign(w) + β₂ w, the gradient of β₁‖w‖₁ + ½β₂‖w‖², from the gradients of
 // the weights of units first, first+1 … of a layer (Várady 2025, 6.14).
-func (t *trainer) penaliseRows(n network, i int, gradient kernels.Matrix, first int) {
-	t.takePenalties(n.Layer(t.point, i), gradient, first)
-}
-
-func (t *trainer) takePenalties(parameters engine.Layer, gradient kernels.Matrix, first int) {
+func (t *trainer) penalise(parameters engine.Layer, gradient kernels.Matrix, first int) {
 	a := t.job.Algorithm
 	if a.L1 == 0 && a.L2 == 0 {
 		return

@@ -36,7 +36,7 @@ func (t *trainer) ascendInSleep() {
 		}
 	}, func(tile tile, rows kernels.Matrix) {
 		if tile.network == recognition {
-			t.metric.apply(recognition, tile.layer, rows, tile.first)
+			t.metric.apply(tile, rows)
 		}
 	})
 }

@@ -8,11 +8,10 @@ import "github.com/helmholtz-go/helmholtz/internal/kernels"
 func (w *weights) hidden(n network, i int, parents kernels.Matrix) []kernels.Matrix {
 	inputs := []kernels.Matrix{parents}
 	for k, units := range w.architecture.Tanh {
-		z := kernels.NewMatrix(parents.Rows, 1+units)
+		z := newInputs(parents.Rows, 1+units)
 		values := kernels.Cols(z, 1, z.Cols)
 		w.connections[n.Tanh(k+1)][i].multiply(values, inputs[0])
 		for r := range z.Rows {
-			kernels.Row(z, r)[0] = 1
 			kernels.Tanh(kernels.Row(values, r))
 		}
 		inputs = append([]kernels.Matrix{z}, inputs...)

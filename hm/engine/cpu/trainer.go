@@ -145,9 +145,14 @@ func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	}
 	t.ascend(false)
 	g.Plain = t.gradient.Clone()
-	t.precondition()
+	for _, tile := range t.tiles {
+		t.metric.apply(tile, tile.of(t.gradient))
+	}
 	g.Natural = t.gradient.Clone()
-	t.penalise()
+	for _, tile := range t.tiles {
+		t.penalise(tile.network.Layer(t.point, tile.layer), tile.of(t.gradient), tile.first)
+	}
+	t.penalise(t.point.Classifier, matrix(t.gradient.Classifier), 0)
 	g.Direction = t.gradient.Clone()
 	return g, nil
 }

@@ -10,21 +10,9 @@ import (
 
 // units are the units of a layer in one network: their distribution given their outputs.
 type units interface {
-	distribution
-	// score returns the log-probability of the states. It may change the outputs.
-	score(outputs, states []float32) float64
-	// drawResidual does draw and then residual; drawScore does draw and then score.
-	drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64
-	drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64
-}
-
-// distribution is the part that each kind of units implements.
-type distribution interface {
-	// draw writes the states of units with these outputs.
-	draw(states, outputs []float32, key philox.Key, c philox.Counter)
-	// residual replaces outputs by the derivatives of the log-probability of the states, and
-	// returns the log-probability.
-	residual(outputs, states []float32) float64
+	// do does kernels.Draws, Scores and Residuals, and returns the log-probability of the states if it scores
+	// them. Scoring may change the outputs.
+	do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) float64
 	// means writes the means of units with these outputs.
 	means(means, outputs []float32)
 	// information writes the Fisher information of outputs, times a weight.
@@ -34,35 +22,20 @@ type distribution interface {
 func newUnits(a engine.Architecture, i int, c engine.Connection) units {
 	switch kind := a.Kind(i); kind {
 	case engine.Gaussian:
-		return apart{gaussian{c.Outputs / kind.Outputs()}}
+		return gaussian{c.Outputs / kind.Outputs()}
 	case engine.Categorical:
 		if i < len(a.Groups) && a.Groups[i] != nil {
-			return apart{newGroups(a.Groups[i])}
+			return newGroups(a.Groups[i])
 		}
-		return apart{categorical{}}
+		return categorical{}
 	}
 	return bernoulli{a.Off(i)}
 }
 
-// bernoulli units draw and score in one operation.
 type bernoulli struct{ off float32 }
 
-func (u bernoulli) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
-	kernels.Draw(states, outputs, u.off, key, c)
-}
-
-func (bernoulli) residual(outputs, states []float32) float64 {
-	return kernels.Residual(outputs, states)
-}
-
-func (u bernoulli) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	return kernels.DrawResidual(states, outputs, u.off, key, c)
-}
-
-func (bernoulli) score(outputs, states []float32) float64 { return kernels.Score(outputs, states) }
-
-func (u bernoulli) drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	return kernels.DrawScore(states, outputs, u.off, key, c)
+func (u bernoulli) do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	return kernels.Units(todo, states, outputs, u.off, key, c)
 }
 
 func (bernoulli) means(means, outputs []float32) {
@@ -81,29 +54,17 @@ func (bernoulli) information(dst, _, residuals []float32, weight float64) {
 	}
 }
 
-// apart draws units in one operation and scores them in another, which computes their residuals.
-type apart struct{ distribution }
-
-func (u apart) drawResidual(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	u.draw(states, outputs, key, c)
-	return u.residual(outputs, states)
-}
-
-func (u apart) score(outputs, states []float32) float64 { return u.residual(outputs, states) }
-
-func (u apart) drawScore(states, outputs []float32, key philox.Key, c philox.Counter) float64 {
-	return u.drawResidual(states, outputs, key, c)
-}
-
 type gaussian struct {
 	together int // units per position; the outputs of a position are contiguous
 }
 
-func (u gaussian) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
-	kernels.DrawGaussian(states, outputs, u.together, engine.SigmaFloor, key, c)
-}
-
-func (u gaussian) residual(outputs, states []float32) float64 {
+func (u gaussian) do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	if todo&kernels.Draws != 0 {
+		kernels.DrawGaussian(states, outputs, u.together, engine.SigmaFloor, key, c)
+	}
+	if todo&kernels.Scores == 0 {
+		return 0
+	}
 	return kernels.ResidualGaussian(outputs, states, u.together, engine.SigmaFloor)
 }
 
@@ -121,11 +82,13 @@ func (u gaussian) information(dst, outputs, _ []float32, weight float64) {
 // categorical is one variable, a label. It computes in double precision.
 type categorical struct{}
 
-func (categorical) draw(states, outputs []float32, key philox.Key, c philox.Counter) {
-	kernels.DrawCategorical(states, outputs, key, c)
-}
-
-func (categorical) residual(outputs, states []float32) float64 {
+func (categorical) do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
+	if todo&kernels.Draws != 0 {
+		kernels.DrawCategorical(states, outputs, key, c)
+	}
+	if todo&kernels.Scores == 0 {
+		return 0
+	}
 	return kernels.ResidualCategorical(outputs, states)
 }
 

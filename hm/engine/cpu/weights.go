@@ -90,9 +90,9 @@ func (w *weights) inputs(n network, i int, parents kernels.Matrix) kernels.Matri
 	if !c.Shared() {
 		return parents
 	}
-	all := kernels.NewMatrix(parents.Rows*c.Positions, c.Inputs)
+	all := newInputs(parents.Rows*c.Positions, c.Inputs)
 	for r := range parents.Rows {
-		w.connections[n][i].gather(kernels.Rows(all, r*c.Positions, (r+1)*c.Positions), kernels.Row(parents, r))
+		w.connections[n][i].(shared).gather(kernels.Rows(all, r*c.Positions, (r+1)*c.Positions), kernels.Row(parents, r))
 	}
 	return all
 }
