@@ -37,9 +37,9 @@ func trainerOf(m *Model, method MethodSpec) *trainer {
 		s.moments = append(s.moments, p.zeros())
 	}
 	s.persistent = kernels.NewMatrix(method.replicas(0), p.Hidden())
-	rows := dataset.Split{Rows: benchRows, Shape: m.shape, Values: make([]uint8, benchRows*benchVisible)}
-	for i := range rows.Values {
-		rows.Values[i] = uint8(i % 7 / 6 * 255)
+	rows := dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, benchRows*benchVisible))}
+	for i := range rows.Bytes() {
+		rows.Bytes()[i] = uint8(i % 7 / 6 * 255)
 	}
 	order := make([]int, benchRows)
 	return newTrainer(s, method, 1, rows, dataset.Fixed, func(int) []int { return order })
@@ -133,7 +133,7 @@ func BenchmarkStepOverItsProducts(b *testing.B) {
 // the same parts.
 func BenchmarkAnnealing(b *testing.B) {
 	m := benchModel(b)
-	base := dataset.Split{Rows: 1, Shape: m.shape, Values: make([]uint8, benchVisible)}
+	base := dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, benchVisible))}
 	const steps = 200
 	perStep := func(b *testing.B) { b.ReportMetric(b.Elapsed().Seconds()*1e3/float64(b.N*steps), "ms/step") }
 	b.Run("steps", func(b *testing.B) {

@@ -37,7 +37,7 @@ func standardOf(rows dataset.Split) *standard {
 	units := rows.Shape.Units()
 	s := &standard{make([]float32, units), make([]float32, units)}
 	sums, squares, origin := make([]float64, units), make([]float64, units), make([]float64, units)
-	if rows.Reals != nil { // real numbers may lie far from 0
+	if rows.AreReal() { // real numbers may lie far from 0
 		origin = rows.Floats(0)[0]
 	}
 	for r, share := range rows.Shares() {
@@ -52,7 +52,7 @@ func standardOf(rows dataset.Split) *standard {
 		mean := sum / n
 		deviation := math.Sqrt(max(0, squares[i]/n-mean*mean))
 		switch {
-		case rows.Reals == nil:
+		case !rows.AreReal():
 			deviation = max(grayFloor, deviation)
 		case deviation == 0: // a constant column
 			deviation = 1

@@ -93,7 +93,7 @@ func testGaussianUnitsAreExact(t *testing.T, m *Model) {
 	if err != nil || math.Abs(logZ-math.Log(integral)) > 1e-5 {
 		t.Errorf("log Z = %v (%v), want %v", logZ, err, math.Log(integral))
 	}
-	rows := dataset.Split{Rows: 1, Shape: m.shape, Values: []uint8{51, 204}}
+	rows := dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), []uint8{51, 204})}
 	logP, err := m.ExactLogP(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestGaussianStepsFollowTheDerivatives(t *testing.T) {
 func testGaussianSteps(t *testing.T, method Method, classes int) {
 	const hidden, rate, varianceRate = 2, 1e-3, 2e-3
 	m := gaussianModel(t, 3, hidden, classes)
-	rows := dataset.Split{Rows: 4, Shape: m.shape, Values: []uint8{0, 100, 200, 255, 3, 40, 90, 90, 90, 1, 2, 250}, Labels: []uint8{0, 2, 1, 2}}
+	rows := dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), []uint8{0, 100, 200, 255, 3, 40, 90, 90, 90, 1, 2, 250}), Labels: []uint8{0, 2, 1, 2}}
 	spec := method.BatchSize(4).LearningRate(rate).VarianceRate(varianceRate).spec
 	spec.OffsetRate = 0
 	w := spec.Discriminative

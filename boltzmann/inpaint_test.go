@@ -114,7 +114,7 @@ func TestInpaintingOfGaussianUnits(t *testing.T) {
 	p := m.parameters
 	copy(p.VisibleBiases, []float32{0.3, -0.2})
 	copy(p.HiddenBiases, []float32{0.4, -0.5})
-	rows := dataset.Split{Rows: 1, Shape: m.shape, Values: []uint8{0, 255}}
+	rows := dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), []uint8{0, 255})}
 	got, err := m.Inpaint(t.Context(), rows, dataset.Mask{true, false}, chains, 50, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -58,13 +58,11 @@ func exactly(m *Model) *oracle.Machine {
 
 // split has rows of zeros and ones as its values.
 func split(states [][]float64) dataset.Split {
-	s := dataset.Split{Name: "test", Rows: len(states), Shape: dataset.Shape{Height: 1, Width: len(states[0])}}
-	for _, state := range states {
-		for _, x := range state {
-			s.Values = append(s.Values, uint8(255*x))
-		}
+	var values []uint8
+	for _, x := range slices.Concat(states...) {
+		values = append(values, uint8(255*x))
 	}
-	return s
+	return dataset.Split{Name: "test", Shape: dataset.Shape{Height: 1, Width: len(states[0])}, Values: dataset.Bytes(len(states[0]), values)}
 }
 
 // sizes are those of machines with more visible units, more hidden units, and as many.
@@ -238,10 +236,7 @@ func TestStochasticRows(t *testing.T) {
 	const n = 10_000
 	m := randomModel(t, 4, 1)
 	m.encoding.binarization = dataset.Stochastic
-	rows := dataset.Split{Rows: n, Shape: dataset.Shape{Height: 1, Width: 4}}
-	for range n {
-		rows.Values = append(rows.Values, 0, 51, 204, 255)
-	}
+	rows := dataset.Split{Shape: dataset.Shape{Height: 1, Width: 4}, Values: dataset.Bytes(4, slices.Repeat([]uint8{0, 51, 204, 255}, n))}
 	states, err := m.states(t.Context(), rows)
 	if err != nil {
 		t.Fatal(err)
@@ -270,7 +265,7 @@ func TestModelsSayWhatTheyCannotDo(t *testing.T) {
 		{"too many states", "use at most 25", second(m.ExactLogP(t.Context(), rows))},
 		{"other rows", "the model has 30 visible units, but the test rows have 3", second(m.FreeEnergy(t.Context(), rows))},
 		{"no rows", "has no rows", second(m.FreeEnergy(t.Context(), dataset.Split{Shape: dataset.Shape{Height: 1, Width: 30}}))},
-		{"too few values", "give 30", second(m.FreeEnergy(t.Context(), dataset.Split{Rows: 1, Shape: dataset.Shape{Height: 1, Width: 30}}))},
+		{"too few values", "give 30", second(m.FreeEnergy(t.Context(), dataset.Split{Values: dataset.Bytes(29, make([]uint8, 29)), Shape: dataset.Shape{Height: 1, Width: 30}}))},
 		{"no chains", "give at least 1 chain", second(m.Means(t.Context(), 0, 1))},
 		{"no sweeps", "0 to 2³²−1 sweeps", second(m.Means(t.Context(), 1, -1))},
 		{"no room", "use fewer", second(m.Means(t.Context(), 1<<40, 1))},

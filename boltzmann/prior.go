@@ -123,13 +123,13 @@ func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (en
 }
 
 func asRows(states kernels.Matrix) dataset.Split {
-	s := dataset.Split{Name: "drawn", Rows: states.Rows, Shape: dataset.Shape{Height: 1, Width: states.Cols}}
+	var values []uint8
 	for r := range states.Rows {
 		for _, on := range kernels.Row(states, r) {
-			s.Values = append(s.Values, uint8(255*on))
+			values = append(values, uint8(255*on))
 		}
 	}
-	return s
+	return dataset.Split{Name: "drawn", Shape: dataset.Shape{Height: 1, Width: states.Cols}, Values: dataset.Bytes(states.Cols, values)}
 }
 
 // Snapshot returns everything that the next step needs. ReadPrior reads it.

@@ -12,11 +12,11 @@ import (
 // scale. A column that is constant is only shifted.
 func TestRealNumbersAreStandardised(t *testing.T) {
 	reals := func(a, b float64) dataset.Split {
-		s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 3}
+		var all []float32
 		for _, x := range []float64{1, -2, 5, 0.5, 7, 5, 4, 3, 5} {
-			s.Reals = append(s.Reals, float32(a*x+b))
+			all = append(all, float32(a*x+b))
 		}
-		return s
+		return dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Values: dataset.Reals(3, all)}
 	}
 	plain := encoding{binarization: dataset.Real, standard: standardOf(reals(1, 0))}
 	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {

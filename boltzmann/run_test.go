@@ -353,7 +353,7 @@ func TestForeignSnapshotsAreRefused(t *testing.T) {
 
 // At first visible units without weights have the means of the training rows.
 func TestFirstBiasesAreThoseOfTheData(t *testing.T) {
-	rows := dataset.Split{Rows: 2, Shape: dataset.Shape{Height: 1, Width: 3}, Values: []uint8{0, 51, 153, 0, 102, 255}}
+	rows := dataset.Split{Shape: dataset.Shape{Height: 1, Width: 3}, Values: dataset.Bytes(3, []uint8{0, 51, 153, 0, 102, 255})}
 	for binarization, want := range map[dataset.Binarization][]float64{
 		dataset.Fixed: {0, 0, 1}, dataset.Stochastic: {0, 0.3, 0.8},
 	} {

@@ -579,8 +579,7 @@ func TestPseudoLikelihood(t *testing.T) {
 func TestStepsDependOnTheSeedAlone(t *testing.T) {
 	m := randomModel(t, 101, 53)
 	rows := split(oracle.Binary(7))
-	rows.Shape.Width, rows.Rows = 101, 8
-	rows.Values = rows.Values[:8*101]
+	rows.Shape.Width, rows.Values = 101, dataset.Bytes(101, rows.Bytes()[:8*101])
 	run := func(s MethodSpec) string {
 		tr := training(t, m, s, rows)
 		for range 3 {

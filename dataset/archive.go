@@ -97,7 +97,7 @@ func arrange(arrays []tensor, pick string, newest bool) (data source, err error)
 		found := 0
 		for _, a := range arrays {
 			named := hasWord(a.name, labelWord)
-			oneRow := !named && part.to != &data.train && len(a.size) == 2 && a.size[0] == 1 && a.size[1] == data.train.shape.Units()
+			oneRow := !named && part.to != &data.train && len(a.size) == 2 && a.size[0] == 1 && a.size[1] == data.train.Shape.Units()
 			switch {
 			case partOf(a.name) != part.name:
 			case a.areLengths():
@@ -129,7 +129,7 @@ func arrange(arrays []tensor, pick string, newest bool) (data source, err error)
 		}
 	}
 	for _, of := range []*rows{&data.validation, &data.test} {
-		if of.count() > 0 && (of.lengths == nil) != (data.train.lengths == nil) {
+		if of.count() > 0 && (of.Lengths == nil) != (data.train.Lengths == nil) {
 			return data, choose("some rows have lengths and others have none")
 		}
 	}
@@ -198,11 +198,9 @@ func (r *rows) findLabels(vectors []tensor, newest bool, choose func(why string)
 	case 0:
 		return unread, nil
 	case 1:
-		labelled, err := vectors[0].labels()
-		if err != nil {
+		if r.Labels, err = vectors[0].labels(); err != nil {
 			return nil, fmt.Errorf("array %s: %w%s", vectors[0].name, err, otherArray)
 		}
-		r.labels = labelled.labels
 		return unread, nil
 	}
 	return nil, choose("there are several arrays of labels")

@@ -12,12 +12,11 @@ import (
 // numbered are n rows that carry their index: row i is the byte i>>8, then the
 // byte i&255, with the label i&255.
 func numbered(from, n int) rows {
-	r := rows{shape: Shape{1, 2}}
+	var values, labels []uint8
 	for i := from; i < from+n; i++ {
-		r.values = append(r.values, uint8(i>>8), uint8(i))
-		r.labels = append(r.labels, uint8(i))
+		values, labels = append(values, uint8(i>>8), uint8(i)), append(labels, uint8(i))
 	}
-	return r
+	return bytesOf(Shape{1, 2}, values, labels)
 }
 
 func indices(t interface{ Fatalf(string, ...any) }, s Split) []int {
@@ -70,7 +69,7 @@ func TestDivisionPartitionsTheRows(t *testing.T) {
 		if !slices.Equal(union, upTo(n+own)) {
 			t.Fatalf("training and validation rows are not a partition of all: %v", union)
 		}
-		if !slices.Equal(s.Test().Values, test.values) {
+		if !slices.Equal(s.Test().Bytes(), test.Bytes()) {
 			t.Fatal("test rows changed")
 		}
 
@@ -141,8 +140,8 @@ func TestDataWithoutTestRowsGivesATenth(t *testing.T) {
 }
 
 func TestFixedBinarizationRoundsAtOneHalf(t *testing.T) {
-	gray := rows{shape: Shape{1, 4}, values: []uint8{0, 127, 128, 255}}
-	data := source{train: gray, test: gray.pick([]int{0}, nil)}
+	gray := bytesOf(Shape{1, 4}, []uint8{0, 127, 128, 255}, nil)
+	data := source{train: gray, test: rows{Split: gray.pick([]int{0})}}
 	kept, err := Spec{Name: "grey", Binarization: Stochastic}.divide(data)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +205,7 @@ func TestDrawnBinarization(t *testing.T) {
 	}
 	open := func(seed uint64) *Set {
 		s, err := Spec{Name: "grey", Binarization: Drawn, Validation: new(0), Seed: seed}.divide(source{
-			train: rows{shape: Shape{1, units}, values: slices.Clone(values)}, test: rows{shape: Shape{1, units}, values: slices.Clone(values[:units])},
+			train: bytesOf(Shape{1, units}, slices.Clone(values), nil), test: bytesOf(Shape{1, units}, slices.Clone(values[:units]), nil),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -229,10 +228,10 @@ func TestDrawnBinarization(t *testing.T) {
 			t.Errorf("grey level %d is on in %.4f of the rows, want %.4f ± %.4f", 17*j, got, p, se)
 		}
 	}
-	if again := open(1).Train(); !slices.Equal(again.Values, train.Values) {
+	if again := open(1).Train(); !slices.Equal(again.Bytes(), train.Bytes()) {
 		t.Error("the same seed draws other values")
 	}
-	if other := open(2).Train(); slices.Equal(other.Values, train.Values) {
+	if other := open(2).Train(); slices.Equal(other.Bytes(), train.Bytes()) {
 		t.Error("another seed draws the same values")
 	}
 }

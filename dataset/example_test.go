@@ -37,7 +37,7 @@ func ExampleFromRows() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(set.Train().Values, set.Test().Values)
+	fmt.Println(set.Train().Bytes(), set.Test().Bytes())
 	// Output: [0 255 255 255 0 0] [0 255 255]
 }
 

@@ -60,7 +60,7 @@ func (s *Set) Fields(rows Sheet, how Writing) (columns []Column, fields [][]stri
 		return nil, nil, err
 	}
 	largest := cmp.Or(s.spec.Largest, 1)
-	bits := s.columns != nil && s.train.Reals == nil && (s.spec.Binarization == Fixed || s.spec.Binarization == Drawn || isBinary(s.train.Values) && !s.scale.Gray)
+	bits := s.columns != nil && !s.train.AreReal() && (s.spec.Binarization == Fixed || s.spec.Binarization == Drawn || !s.train.AreGrey() && !s.scale.Gray)
 	for _, c := range s.unitColumns() {
 		switch {
 		case c.Values != nil:

@@ -100,8 +100,8 @@ func TestWriteCSVOfBits(t *testing.T) {
 			t.Errorf("%s: written is\n%s, want\n%s", name, b.String(), want)
 		}
 		rows, err := set.ReadRows(written(t, "again.csv", b.String()))
-		if err != nil || !slices.Equal(rows.Values, train.Values) {
-			t.Errorf("%s: read back are %v (%v), want %v", name, rows.Values, err, train.Values)
+		if err != nil || !slices.Equal(rows.Bytes(), train.Bytes()) {
+			t.Errorf("%s: read back are %v (%v), want %v", name, rows.Bytes(), err, train.Bytes())
 		}
 		b.Reset()
 		if err := set.WriteCSV(&b, Sheet{train.Shape, [][]float64{{0.7, 0.4, 0.5}}}); err != nil || b.String() != "a,b,c\n1,"+low+",1\n" {
@@ -120,8 +120,8 @@ func TestWriteCSVOfDividedNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows, err := set.ReadRows(written(t, "again.csv", b.String()))
-		if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
-			t.Errorf("%s: read back from\n%s are %v (%v), want %v", name, b.String(), rows.Values, err, set.Train().Values)
+		if err != nil || !slices.Equal(rows.Bytes(), set.Train().Bytes()) {
+			t.Errorf("%s: read back from\n%s are %v (%v), want %v", name, b.String(), rows.Bytes(), err, set.Train().Bytes())
 		}
 	}
 }
@@ -144,8 +144,8 @@ func TestWriteCSVWithoutHeader(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows, err := set.ReadRows(written(t, "again.csv", b.String()))
-			if err != nil || !slices.Equal(rows.Values, train.Values) {
-				t.Errorf("read back from\n%s are %v (%v), want %v", &b, rows.Values, err, train.Values)
+			if err != nil || !slices.Equal(rows.Bytes(), train.Bytes()) {
+				t.Errorf("read back from\n%s are %v (%v), want %v", &b, rows.Bytes(), err, train.Bytes())
 			}
 		}
 	}
@@ -168,8 +168,8 @@ func TestWriteCSVOfRanges(t *testing.T) {
 		t.Errorf("written is\n%s, want\n%s", b.String(), want)
 	}
 	rows, err := set.ReadRows(written(t, "again.csv", b.String()))
-	if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
-		t.Errorf("read back from\n%s are %v (%v), want %v", b.String(), rows.Values, err, set.Train().Values)
+	if err != nil || !slices.Equal(rows.Bytes(), set.Train().Bytes()) {
+		t.Errorf("read back from\n%s are %v (%v), want %v", b.String(), rows.Bytes(), err, set.Train().Bytes())
 	}
 	_, err = set.ReadRows(written(t, "other.csv", "pay,time,town\n≤ 5,0.1,a\n"))
 	wantError(t, err, `column "pay": row 1 has "≤ 5", which is not a value of the training data (`, "≤ 4643356")

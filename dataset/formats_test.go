@@ -256,17 +256,17 @@ func wantFormatRows(t *testing.T, name string, set *Set, want []uint8, labeled b
 			rows++
 			at := -1
 			for k := range formatLabels {
-				if split.Reals == nil && slices.Equal(split.Row(r), want[4*k:4*k+4]) && (!labeled || split.Labels[r] == formatLabels[k]) {
+				if split.Reals() == nil && slices.Equal(split.Row(r), want[4*k:4*k+4]) && (!labeled || split.Labels[r] == formatLabels[k]) {
 					at = k
 				}
 			}
-			if split.Reals != nil && math.Abs(split.Floats(r)[0][0]-standardised[0]) < 1e-6 {
+			if split.Reals() != nil && math.Abs(split.Floats(r)[0][0]-standardised[0]) < 1e-6 {
 				for i, v := range split.Floats(r)[0] {
 					if math.Abs(v-standardised[i]) > 1e-6 {
 						t.Errorf("%s: %v of value %d, want %v", name, v, i, standardised[i])
 					}
 				}
-			} else if split.Reals == nil && at < 0 {
+			} else if split.Reals() == nil && at < 0 {
 				t.Errorf("%s: row %v of the label %v was not written", name, split.Row(r), split.Labels)
 			}
 		}
@@ -341,8 +341,8 @@ func FuzzReadPicture(f *testing.F) {
 			in.at, in.size = bytes.NewReader(file), int64(len(file))
 			data, err = readPicture(in)
 		})
-		if err == nil && (data.count() != 1 || len(data.pixels) != data.shape.Units()) {
-			t.Errorf("%d pixels of %v", len(data.pixels), data.shape)
+		if err == nil && (data.count() != 1 || len(data.pixels) != data.Shape.Units()) {
+			t.Errorf("%d pixels of %v", len(data.pixels), data.Shape)
 		}
 	})
 }
@@ -369,8 +369,8 @@ func FuzzReadArrays(f *testing.F) {
 			return
 		}
 		for _, part := range []rows{data.train, data.validation, data.test} {
-			if part.count()*part.shape.Units() != max(len(part.values), len(part.numbers)) || part.labels != nil && len(part.labels) != part.count() {
-				t.Errorf("%d rows of %v with %d labels", part.count(), part.shape, len(part.labels))
+			if part.count()*part.Shape.Units() != max(len(part.Bytes()), len(part.numbers)) || part.Labels != nil && len(part.Labels) != part.count() {
+				t.Errorf("%d rows of %v with %d labels", part.count(), part.Shape, len(part.Labels))
 			}
 		}
 	})
@@ -399,11 +399,11 @@ func FuzzReadTable(f *testing.F) {
 		for _, c := range data.columns {
 			units += c.Units
 		}
-		if data.count() < 1 || len(data.numbers) != data.count()*data.shape.Units() || data.columns != nil && units != data.shape.Units() {
-			t.Fatalf("%d numbers in rows of %v, of columns %v", len(data.numbers), data.shape, data.columns)
+		if data.count() < 1 || len(data.numbers) != data.count()*data.Shape.Units() || data.columns != nil && units != data.Shape.Units() {
+			t.Fatalf("%d numbers in rows of %v, of columns %v", len(data.numbers), data.Shape, data.columns)
 		}
 		var again strings.Builder
-		for i := range data.shape.Units() {
+		for i := range data.Shape.Units() {
 			if i > 0 {
 				again.WriteByte(',')
 			}
@@ -411,7 +411,7 @@ func FuzzReadTable(f *testing.F) {
 		}
 		again.WriteByte('\n')
 		for r := range data.count() {
-			for i, v := range data.numbers[r*data.shape.Units() : (r+1)*data.shape.Units()] {
+			for i, v := range data.numbers[r*data.Shape.Units() : (r+1)*data.Shape.Units()] {
 				if i > 0 {
 					again.WriteByte(',')
 				}

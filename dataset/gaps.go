@@ -143,8 +143,7 @@ func withPoint(number string, comma bool) string {
 
 // Pick returns some of the rows, by their indices.
 func (g *Gaps) Pick(indices []int) Split {
-	from := rows{shape: g.Rows.Shape, values: g.Rows.Values, packed: g.Rows.Bits, reals: g.Rows.Reals}
-	return from.pick(indices, nil).split(g.Rows.Name)
+	return Split{Name: g.Rows.Name, Shape: g.Rows.Shape, Values: g.Rows.Select(indices)}
 }
 
 // Fits reports whether a drawn row has exactly one value in each categorical column.

@@ -200,7 +200,7 @@ func (s *Set) Clamp(given []Given, n int) (Split, Mask) {
 			units[k-1] = 1
 		case !g.interval && g.Value != "":
 			units[indexOf(values, g.Value)] = 1
-		case g.interval && (values != nil || g.Least != g.Greatest || s.train.Reals == nil):
+		case g.interval && (values != nil || g.Least != g.Greatest || !s.train.AreReal()):
 			continue
 		case g.interval:
 			v := g.Least / cmp.Or(s.spec.Largest, 1)
@@ -219,13 +219,19 @@ func (s *Set) Clamp(given []Given, n int) (Split, Mask) {
 
 // Rows returns rows of units, such as draws from a model, as a split without labels.
 func (s *Set) Rows(of Sheet) Split {
-	rows := Split{Name: "drawn", Shape: of.Shape, Rows: len(of.Values)}
-	for _, v := range slices.Concat(of.Values...) {
-		if s.train.Reals != nil {
-			rows.Reals = append(rows.Reals, float32(v))
-		} else {
-			rows.Values = append(rows.Values, uint8(math.Round(255*v)))
+	all, rows := slices.Concat(of.Values...), Split{Name: "drawn", Shape: of.Shape}
+	if s.train.AreReal() {
+		reals := make([]float32, len(all))
+		for i, v := range all {
+			reals[i] = float32(v)
 		}
+		rows.Values = Reals(of.Shape.Units(), reals)
+		return rows
 	}
+	bytes := make([]uint8, len(all))
+	for i, v := range all {
+		bytes[i] = uint8(math.Round(255 * v))
+	}
+	rows.Values = Bytes(of.Shape.Units(), bytes)
 	return rows
 }

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -19,7 +18,8 @@ const (
 // readGlyphs draws digits in several fonts, white on black, each randomly turned, slanted, stretched, scaled
 // and moved a little. All classes have the same number of rows.
 func readGlyphs(c collection) (source, error) {
-	return drawGlyphs(c.train+c.test, glyphSeed).cutAt(c.train), nil
+	values, labels := drawGlyphs(c.train+c.test, glyphSeed)
+	return cutAt(c.train, Shape{glyphSize, glyphSize}, values, labels), nil
 }
 
 // GlyphTags names the tags of the set taggedglyphs. The tags are the pixels in the last row of an image; those
@@ -40,32 +40,31 @@ func readTaggedGlyphs(c collection) (source, error) {
 	i := 0
 	for _, part := range []*rows{&s.train, &s.test} {
 		var values []uint8
-		for image := range slices.Chunk(part.values, glyphs.shape.Units()) {
+		for r := range part.Rows {
 			tags := make([]uint8, c.shape.Width)
 			for _, tag := range append([]int{i % 10}, fontTags[i/10%len(fontTags)]...) {
 				tags[tag] = 255
 			}
-			values = append(append(values, image...), tags...)
+			values = append(append(values, part.Row(r)...), tags...)
 			i++
 		}
-		part.shape, part.values = c.shape, values
+		*part = bytesOf(c.shape, values, part.Labels)
 	}
 	return s, nil
 }
 
-func drawGlyphs(n int, seed uint64) rows {
-	faces, shape := digitOutlines(), Shape{glyphSize, glyphSize}
-	drawn := rows{shape: shape, values: make([]uint8, 0, n*shape.Units()), labels: make([]uint8, n)}
+func drawGlyphs(n int, seed uint64) (values, labels []uint8) {
+	faces := digitOutlines()
 	for i := range n {
 		jitter := jitter{philox.NewStream(seed, philox.Synthesis, uint32(i))}
 		digit := i % 10
 		face := faces[i/10%len(faces)]
-		drawn.labels[i] = uint8(digit)
+		labels = append(labels, uint8(digit))
 		var c canvas
 		face[digit].transform(jitter).drawOn(&c)
-		drawn.values = c.appendTo(drawn.values)
+		values = c.appendTo(values)
 	}
-	return drawn
+	return values, labels
 }
 
 // jitter draws the random numbers for one glyph.

@@ -122,7 +122,7 @@ func TestLargeCompressedFilesAreRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data.count() != n || !slices.Equal(data.values[(n-1)*units:], noise) {
+	if data.count() != n || !slices.Equal(data.Bytes()[(n-1)*units:], noise) {
 		t.Errorf("%d images were read, or others", data.count())
 	}
 }

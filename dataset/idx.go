@@ -23,12 +23,12 @@ func readImages(r io.Reader) (rows, error) {
 	return a.rows()
 }
 
-func readLabels(r io.Reader) (rows, error) {
+func readLabels(r io.Reader) ([]uint8, error) {
 	a, err := readIDX(r)
 	if err == nil && (a.bytes == nil || len(a.size) != 1) {
 		err = fmt.Errorf("the IDX file has shape %v; labels of one byte each are needed", a.size)
 	}
-	return rows{labels: a.bytes}, err
+	return a.bytes, err
 }
 
 // readIDX reads an IDX file: two zero bytes, the type, the number of dimensions, each size as a big-endian

@@ -85,17 +85,17 @@ func perClass(labels []uint8, classes int) []int {
 // keepLabels returns a copy of the labels in which all but n are Unlabeled. It keeps the same number of labels
 // for each class. A smaller n keeps a subset of the labels that a larger n keeps. given holds the labels of all
 // rows of the data, including these rows.
-func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
+func (r Split) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, error) {
 	count := classes(given)
-	if classes(r.labels) == 0 {
+	if classes(r.Labels) == 0 {
 		return nil, errors.New("its rows have no labels: set labels = 0, use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file with label_file")
 	}
-	have := perClass(r.labels, count)
+	have := perClass(r.Labels, count)
 	for class, rows := range have {
 		switch {
 		case rows > 0:
 		case slices.Contains(given, uint8(class)):
-			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or keep all labels with 0", len(r.labels), class)
+			return nil, fmt.Errorf("none of the %d training rows that are kept is of class %d: keep more of them (subset), hold out fewer (validation), or keep all labels with 0", len(r.Labels), class)
 		case class == 0:
 			return nil, errors.New("no training row is of class 0, and classes are numbered from 0: shift labels that begin at 1 with first_label = 1 (--first-label 1), or keep all labels with 0")
 		default:
@@ -108,10 +108,10 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 	if rows := slices.Min(have); rows < n/count {
 		return nil, fmt.Errorf("only %d training rows are of class %d: give at most %d", rows, slices.Index(have, rows), count*rows)
 	}
-	kept := slices.Repeat([]uint8{Unlabeled}, len(r.labels))
+	kept := slices.Repeat([]uint8{Unlabeled}, len(r.Labels))
 	left := slices.Repeat([]int{n / count}, count)
-	for _, row := range stream.Perm(len(r.labels)) {
-		if label := r.labels[row]; label != Unlabeled && left[label] > 0 {
+	for _, row := range stream.Perm(len(r.Labels)) {
+		if label := r.Labels[row]; label != Unlabeled && left[label] > 0 {
 			left[label]--
 			kept[row] = label
 		}
@@ -121,20 +121,20 @@ func (r rows) keepLabels(n int, given []uint8, stream *philox.Stream) ([]uint8, 
 
 // readPickedLabels reads the labels in a file. It detects the format of the file. pick names the array if the
 // file has several.
-func readPickedLabels(r io.Reader, pick string) (rows, error) {
+func readPickedLabels(r io.Reader, pick string) ([]uint8, error) {
 	b, start, err := begin(r)
 	if err != nil {
-		return rows{}, err
+		return nil, err
 	}
 	array, is, err := readArray(b, start, pick)
 	if err != nil {
-		return rows{}, err
+		return nil, err
 	}
 	if is {
 		return array.labels()
 	}
 	if err := checkRead(start); err != nil {
-		return rows{}, err
+		return nil, err
 	}
 	return readTextLabels(b)
 }
@@ -183,8 +183,7 @@ func checkSigns(labels []uint8, minus bool) error {
 }
 
 // readTextLabels reads text with one whole number per line. It skips empty lines.
-func readTextLabels(r io.Reader) (rows, error) {
-	var data rows
+func readTextLabels(r io.Reader) (labels []uint8, err error) {
 	minus := false
 	lines := bufio.NewScanner(r)
 	for line := 1; lines.Scan(); line++ {
@@ -194,19 +193,19 @@ func readTextLabels(r io.Reader) (rows, error) {
 		}
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return rows{}, fmt.Errorf("line %d: %.20q is not a whole number: give one class per line, IDX of bytes, or an NPY array of whole numbers", line, text)
+			return nil, fmt.Errorf("line %d: %.20q is not a whole number: give one class per line, IDX of bytes, or an NPY array of whole numbers", line, text)
 		}
 		label, err := classOf(v)
 		if err != nil {
-			return rows{}, fmt.Errorf("line %d: %w", line, err)
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		data.labels = append(data.labels, label)
+		labels = append(labels, label)
 		minus = minus || v < 0
 	}
-	err := lines.Err()
-	if err == nil && len(data.labels) == 0 {
+	err = lines.Err()
+	if err == nil && len(labels) == 0 {
 		err = errors.New("the file has no labels")
 	}
-	err = cmp.Or(err, checkSigns(data.labels, minus))
-	return data, err
+	err = cmp.Or(err, checkSigns(labels, minus))
+	return labels, err
 }

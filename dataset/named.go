@@ -207,20 +207,19 @@ func readTiles(c collection) (source, error) {
 		return data, err
 	}
 	all := data.train
-	var parts [2]rows
+	var parts [2][]uint8
 	for i := range all.count() {
 		to := &parts[0]
 		if i%5 == 4 {
 			to = &parts[1]
 		}
-		to.shape = c.shape
-		for top := 0; top < all.shape.Height; top += tileSide {
-			for left := 0; left < all.shape.Width; left += tileSide {
-				to.values = append(to.values, all.crop(i, top, left, c.shape)...)
+		for top := 0; top < all.Shape.Height; top += tileSide {
+			for left := 0; left < all.Shape.Width; left += tileSide {
+				*to = append(*to, all.crop(i, top, left, c.shape)...)
 			}
 		}
 	}
-	return source{train: parts[0], test: parts[1]}, nil
+	return source{train: bytesOf(c.shape, parts[0], nil), test: bytesOf(c.shape, parts[1], nil)}, nil
 }
 
 var olivettiShape = Shape{64, 64}
@@ -236,19 +235,19 @@ func readMiddles(c collection) (source, error) {
 }
 
 func (r rows) middle(shape Shape) rows {
-	top, left := (r.shape.Height-shape.Height)/2, (r.shape.Width-shape.Width)/2
-	cut := rows{shape: shape, labels: r.labels, values: make([]uint8, 0, r.count()*shape.Units())}
+	top, left := (r.Shape.Height-shape.Height)/2, (r.Shape.Width-shape.Width)/2
+	cut := make([]uint8, 0, r.count()*shape.Units())
 	for i := range r.count() {
-		cut.values = append(cut.values, r.crop(i, top, left, shape)...)
+		cut = append(cut, r.crop(i, top, left, shape)...)
 	}
-	return cut
+	return bytesOf(shape, cut, r.Labels)
 }
 
 // crop returns the pixels of a part of image i, whose upper left pixel is at top and left.
 func (r rows) crop(i, top, left int, shape Shape) (pixels []uint8) {
 	for y := range shape.Height {
-		start := i*r.shape.Units() + (top+y)*r.shape.Width + left
-		pixels = append(pixels, r.values[start:start+shape.Width]...)
+		start := (top+y)*r.Shape.Width + left
+		pixels = append(pixels, r.Row(i)[start:start+shape.Width]...)
 	}
 	return pixels
 }
@@ -262,7 +261,7 @@ func readBytes(c collection) (source, error) {
 		if len(values) != c.train*c.shape.Units() {
 			return rows{}, fmt.Errorf("%d images of %v take %d bytes, but the file has another size", c.train, c.shape, c.train*c.shape.Units())
 		}
-		return rows{shape: c.shape, values: values}, nil
+		return bytesOf(c.shape, values, nil), nil
 	})
 	return source{train: images}, err
 }
@@ -303,12 +302,12 @@ func (c collection) load() (source, error) {
 		{"validation", data.validation, c.validation},
 		{"test", data.test, c.test},
 	} {
-		if part.got.count() != part.want || part.want > 0 && part.got.shape.Units() != c.shape.Units() {
+		if part.got.count() != part.want || part.want > 0 && part.got.Shape.Units() != c.shape.Units() {
 			return source{}, fmt.Errorf("data set %s: %d %s rows of shape %v found in %s, but %d of shape %v expected: these are other files; replace them",
-				c.name, part.got.count(), part.name, part.got.shape, c.folder, part.want, c.shape)
+				c.name, part.got.count(), part.name, part.got.Shape, c.folder, part.want, c.shape)
 		}
 	}
-	data.train.shape, data.validation.shape, data.test.shape = c.shape, c.shape, c.shape
+	data.train.Shape, data.validation.Shape, data.test.Shape = c.shape, c.shape, c.shape
 	data.train.columns = c.columns
 	return data, nil
 }
@@ -333,11 +332,11 @@ func readIDXFiles(c collection) (source, error) {
 		if err != nil {
 			return source{}, err
 		}
-		if images.count() != len(labels.labels) {
+		if images.count() != len(labels) {
 			return source{}, fmt.Errorf("%s has %d images, but %s has %d labels",
-				c.files[2*i].name, images.count(), c.files[2*i+1].name, len(labels.labels))
+				c.files[2*i].name, images.count(), c.files[2*i+1].name, len(labels))
 		}
-		images.labels = labels.labels
+		images.Labels = labels
 		parts[i] = images
 	}
 	return source{train: parts[0], test: parts[1]}, nil
@@ -357,19 +356,19 @@ func shrunk(read func(collection) (source, error)) func(collection) (source, err
 // shrink replaces each block of 2×2 pixels by its mean, rounded so that a mean of one half or more counts as on.
 // It drops an odd last row or column.
 func (r rows) shrink() rows {
-	small := Shape{r.shape.Height / 2, r.shape.Width / 2}
-	shrunk := rows{shape: small, labels: r.labels, values: make([]uint8, 0, r.count()*small.Units())}
+	small := Shape{r.Shape.Height / 2, r.Shape.Width / 2}
+	shrunk := make([]uint8, 0, r.count()*small.Units())
 	for i := range r.count() {
-		image := r.values[i*r.shape.Units():]
+		image := r.Row(i)
 		for y := range small.Height {
 			for x := range small.Width {
-				upper, lower := image[2*y*r.shape.Width+2*x:], image[(2*y+1)*r.shape.Width+2*x:]
+				upper, lower := image[2*y*r.Shape.Width+2*x:], image[(2*y+1)*r.Shape.Width+2*x:]
 				sum := int(upper[0]) + int(upper[1]) + int(lower[0]) + int(lower[1])
-				shrunk.values = append(shrunk.values, uint8((sum+2)/4))
+				shrunk = append(shrunk, uint8((sum+2)/4))
 			}
 		}
 	}
-	return shrunk
+	return bytesOf(small, shrunk, r.Labels)
 }
 
 func readTextFiles(c collection) (data source, err error) {
@@ -388,8 +387,8 @@ func readTextFiles(c collection) (data source, err error) {
 func readThreeByThree(collection) (source, error) {
 	patterns := threeByThree()
 	return source{
-		train: rows{shape: Shape{3, 3}, values: slices.Repeat(patterns, 1000)},
-		test:  rows{shape: Shape{3, 3}, values: patterns},
+		train: bytesOf(Shape{3, 3}, slices.Repeat(patterns, 1000), nil),
+		test:  bytesOf(Shape{3, 3}, patterns, nil),
 	}, nil
 }
 
@@ -403,7 +402,8 @@ const (
 // redrawn with probability 1/50. The class of a pair is its shift.
 func readShiftedDots(c collection) (source, error) {
 	const shifts = 2*dotsShift + 1
-	all, units := rows{shape: c.shape}, dotsSide*dotsSide
+	units := dotsSide * dotsSide
+	var all, labels []uint8
 	for i := range c.train + c.test {
 		random := philox.NewStream(1, philox.Synthesis, uint32(i))
 		class := i % (shifts * shifts)
@@ -422,18 +422,15 @@ func readShiftedDots(c collection) (source, error) {
 				pair[units+row*dotsSide+column] = dot()
 			}
 		}
-		all.values, all.labels = append(all.values, pair...), append(all.labels, uint8(class))
+		all, labels = append(all, pair...), append(labels, uint8(class))
 	}
-	return all.cutAt(c.train), nil
+	return cutAt(c.train, c.shape, all, labels), nil
 }
 
 // cutAt makes the first rows training rows, and the others test rows.
-func (r rows) cutAt(train int) source {
-	cut := train * r.shape.Units()
-	return source{
-		train: rows{shape: r.shape, values: r.values[:cut:cut], labels: r.labels[:train:train]},
-		test:  rows{shape: r.shape, values: r.values[cut:], labels: r.labels[train:]},
-	}
+func cutAt(train int, shape Shape, values, labels []uint8) source {
+	cut := train * shape.Units()
+	return source{train: bytesOf(shape, values[:cut:cut], labels[:train:train]), test: bytesOf(shape, values[cut:], labels[train:])}
 }
 
 func threeByThree() []uint8 {

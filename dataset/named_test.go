@@ -61,8 +61,8 @@ func TestNamedSetsOfTheRealData(t *testing.T) {
 					info.Train, info.Validation, info.Test, info.Shape)
 			}
 			for _, split := range []Split{s.Train(), s.Validation(), s.Test()} {
-				if len(split.Values)+len(split.Reals) != split.Rows*info.Shape.Units() {
-					t.Errorf("%s has %d values", split.Name, len(split.Values))
+				if split.Units != info.Shape.Units() {
+					t.Errorf("%s has rows of %d values", split.Name, split.Units)
 				}
 			}
 		})
@@ -184,11 +184,11 @@ func TestIDXFilesCarryTheirLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(data.train.labels, []uint8{3, 4}) || !slices.Equal(data.test.labels, []uint8{5}) {
-		t.Errorf("labels %v and %v", data.train.labels, data.test.labels)
+	if !slices.Equal(data.train.Labels, []uint8{3, 4}) || !slices.Equal(data.test.Labels, []uint8{5}) {
+		t.Errorf("labels %v and %v", data.train.Labels, data.test.Labels)
 	}
-	if !slices.Equal(data.test.values, []uint8{9, 8, 7, 6}) {
-		t.Errorf("test values %v", data.test.values)
+	if !slices.Equal(data.test.Bytes(), []uint8{9, 8, 7, 6}) {
+		t.Errorf("test values %v", data.test.Bytes())
 	}
 }
 
@@ -210,33 +210,33 @@ func TestFilesOfAnotherSetAreRefused(t *testing.T) {
 }
 
 func TestMiddlesOfImages(t *testing.T) {
-	images := rows{shape: Shape{4, 3}, labels: []uint8{6, 7}, values: []uint8{
+	images := bytesOf(Shape{4, 3}, []uint8{
 		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 		20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-	}}
+	}, []uint8{6, 7})
 	got := images.middle(Shape{2, 1})
-	if want := []uint8{4, 7, 24, 27}; got.shape != (Shape{2, 1}) || !slices.Equal(got.labels, images.labels) || !slices.Equal(got.values, want) {
-		t.Errorf("shape %v, labels %v, values %v, want %v", got.shape, got.labels, got.values, want)
+	if want := []uint8{4, 7, 24, 27}; got.Shape != (Shape{2, 1}) || !slices.Equal(got.Labels, images.Labels) || !slices.Equal(got.Bytes(), want) {
+		t.Errorf("shape %v, labels %v, values %v, want %v", got.Shape, got.Labels, got.Bytes(), want)
 	}
 }
 
 func TestShrinkingTakesMeansOfSquares(t *testing.T) {
-	image := rows{shape: Shape{4, 4}, labels: []uint8{6}, values: []uint8{
+	image := bytesOf(Shape{4, 4}, []uint8{
 		0, 0, 255, 255,
 		0, 0, 255, 255,
 		255, 0, 255, 0,
 		0, 255, 0, 254,
-	}}
+	}, []uint8{6})
 	got := image.shrink()
-	if got.shape != (Shape{2, 2}) || !slices.Equal(got.labels, image.labels) {
-		t.Errorf("shape %v, labels %v", got.shape, got.labels)
+	if got.Shape != (Shape{2, 2}) || !slices.Equal(got.Labels, image.Labels) {
+		t.Errorf("shape %v, labels %v", got.Shape, got.Labels)
 	}
 	// The third mean is exactly one half, and so on; the fourth just below.
-	if want := []uint8{0, 255, 128, 127}; !slices.Equal(got.values, want) {
-		t.Errorf("means %v, want %v", got.values, want)
+	if want := []uint8{0, 255, 128, 127}; !slices.Equal(got.Bytes(), want) {
+		t.Errorf("means %v, want %v", got.Bytes(), want)
 	}
-	got.round()
-	if want := []uint8{0, 255, 255, 0}; !slices.Equal(got.values, want) {
-		t.Errorf("rounded means %v, want %v", got.values, want)
+	Spec{}.binarize(got.Split, 0)
+	if want := []uint8{0, 255, 255, 0}; !slices.Equal(got.Bytes(), want) {
+		t.Errorf("rounded means %v, want %v", got.Bytes(), want)
 	}
 }

@@ -82,7 +82,7 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		}
 		err := part.to.label(part.labels)
 		if err == nil {
-			err = shift(part.to.labels, s.FirstLabel)
+			err = shift(part.to.Labels, s.FirstLabel)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("data set %s: %s rows: %w", s.Name, part.name, err)
@@ -101,13 +101,13 @@ func (r *rows) label(labels []uint8) error {
 	if labels != nil && len(labels) != r.count() {
 		return fmt.Errorf("%s for %s; give one per row, or none", names.Count(len(labels), "label"), names.Count(r.count(), "row"))
 	}
-	r.labels = slices.Clone(labels)
+	r.Labels = slices.Clone(labels)
 	return nil
 }
 
 // flatten copies the slices, one per row, into rows of a shape. It refuses slices of other lengths.
 func flatten(shape Shape, slices [][]float64) (rows, error) {
-	r := rows{shape: shape, numbers: make([]float64, 0, len(slices)*shape.Units())}
+	r := rows{Split: Split{Shape: shape}, numbers: make([]float64, 0, len(slices)*shape.Units())}
 	for i, slice := range slices {
 		if len(slice) != shape.Units() {
 			return rows{}, fmt.Errorf("row %d has %d values, but a row of shape %v has %d", i+1, len(slice), shape, shape.Units())
@@ -308,36 +308,36 @@ func (s *Set) readRows(path string, gaps *Gaps) (Split, error) {
 	if err != nil {
 		return Split{}, err
 	}
-	of := data.train
-	if !s.fromFile() && s.fromZeroToOne() && len(of.reals) > 0 && slices.Max(of.reals) > 2 {
-		return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.reals), s.Name())
+	of := data.train.Split
+	if !s.fromFile() && s.fromZeroToOne() && of.AreReal() && slices.Max(of.Reals()) > 2 {
+		return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.Reals()), s.Name())
 	}
 	switch sequences := s.train.Lengths != nil; {
-	case sequences != (of.lengths != nil):
+	case sequences != (of.Lengths != nil):
 		return Split{}, fmt.Errorf("only one of %s and %s has sequences: give rows of the kind that the set has", path, s.Name())
-	case sequences && of.shape.Width != s.Shape().Width:
-		return Split{}, fmt.Errorf("%s has %s per step, but %s has %d: give sequences of the same units", path, names.Count(of.shape.Width, "unit"), s.Name(), s.Shape().Width)
+	case sequences && of.Shape.Width != s.Shape().Width:
+		return Split{}, fmt.Errorf("%s has %s per step, but %s has %d: give sequences of the same units", path, names.Count(of.Shape.Width, "unit"), s.Name(), s.Shape().Width)
 	case sequences:
-		if err := of.checkKeys(s.keys); err != nil {
+		if err := data.train.checkKeys(s.keys); err != nil {
 			return Split{}, fmt.Errorf("%s: %w", path, err)
 		}
-	case of.shape.Units() != s.Shape().Units():
-		return Split{}, fmt.Errorf("%s has rows of %d values, but %s has rows of %d: give rows with the same columns", path, of.shape.Units(), s.Name(), s.Shape().Units())
+	case of.Shape.Units() != s.Shape().Units():
+		return Split{}, fmt.Errorf("%s has rows of %d values, but %s has rows of %d: give rows with the same columns", path, of.Shape.Units(), s.Name(), s.Shape().Units())
 	default:
-		of.shape = s.Shape()
+		of.Shape = s.Shape()
 	}
 	of.standardize(s.scalings)
 	if err := of.checkRounding(); spec.Binarization == Fixed && err != nil {
 		return Split{}, fmt.Errorf("%s: %w: scale the rows like the training rows, or train with binarization stochastic, grey or real", path, err)
 	}
 	constant := 0
-	for row := range slices.Chunk(of.values, of.shape.Units()) {
-		if spec.Binarization == Fixed && (rows{values: row}).checkRounding() != nil {
+	for r := range of.Rows {
+		if spec.Binarization == Fixed && (Split{Values: of.Part(r, r+1)}).checkRounding() != nil {
 			constant++
 		}
 	}
-	spec.binarize(&of, rowsOfFile)
-	split := of.split("rows")
+	spec.binarize(of, rowsOfFile)
+	split := of.as("rows")
 	if constant > 0 {
 		split.notice = fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path)
 	}
@@ -361,10 +361,10 @@ func (s Spec) finish(data *source, set *Set) error {
 			}
 		}
 		var err error
-		if i := slices.IndexFunc(of.rows.labels, func(label uint8) bool { return label != Unlabeled && float64(label) == code }); coded && i >= 0 && (of.labels != "" || npy.Numbers[of.rows.kind].Width > 0) {
+		if i := slices.IndexFunc(of.rows.Labels, func(label uint8) bool { return label != Unlabeled && float64(label) == code }); coded && i >= 0 && (of.labels != "" || npy.Numbers[of.rows.kind].Width > 0) {
 			err = fmt.Errorf("row %d has the class %v, which is the code for a missing value (--missing): give -1 to a row without a class", i+1, code)
 		} else {
-			err = shift(of.rows.labels, s.FirstLabel)
+			err = shift(of.rows.Labels, s.FirstLabel)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", cmp.Or(of.labels, of.file), err)
@@ -378,7 +378,7 @@ func (s Spec) finish(data *source, set *Set) error {
 			return fmt.Errorf("weight_file = %q: %w", s.WeightFile, err)
 		}
 	}
-	if s.FirstLabel != 0 && data.train.labels == nil {
+	if s.FirstLabel != 0 && data.train.Labels == nil {
 		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: give them with label_file, or omit first_label", s.Name, s.FirstLabel)
 	}
 	var first, parts []*rows // of the first file, and of both
@@ -400,11 +400,11 @@ func (s Spec) finish(data *source, set *Set) error {
 				first = append(first, part)
 			}
 		}
-		if part.packed != nil && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings need unpacked bytes
-			part.values, part.packed = unpackRows(nil, part.packed, part.shape.Units()), nil
-			for i := range part.values {
+		if part.AreBits() && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings need unpacked bytes
+			part.Values = Bytes(part.Units, part.Bytes())
+			for i := range part.Bytes() {
 				if !part.scaled {
-					part.values[i] &= 1
+					part.Bytes()[i] &= 1
 				}
 			}
 		}
@@ -414,16 +414,16 @@ func (s Spec) finish(data *source, set *Set) error {
 		if err := part.reshape(s.Shape); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
-		longest = max(longest, part.shape.Height)
+		longest = max(longest, part.Shape.Height)
 	}
 	for _, part := range parts {
-		if part.lengths != nil {
+		if part.Lengths != nil {
 			if err := part.lengthen(longest); err != nil {
 				return fmt.Errorf("%s: %w", s.files(" or "), err)
 			}
 		}
-		if part.shape != data.train.shape {
-			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.shape, cmp.Or(s.Test, "its test or validation part"), part.shape)
+		if part.Shape != data.train.Shape {
+			return fmt.Errorf("%s has rows of shape %v, but %s has rows of shape %v", s.Name, data.train.Shape, cmp.Or(s.Test, "its test or validation part"), part.Shape)
 		}
 	}
 	for _, part := range parts {
@@ -450,7 +450,7 @@ func (s Spec) finish(data *source, set *Set) error {
 		}
 	}
 	for _, part := range parts {
-		if data.scale.Bits && part.gray() || part.bits && data.scale.Gray {
+		if data.scale.Bits && part.AreGrey() || part.bits && data.scale.Gray {
 			return fmt.Errorf("one of %s and %s has only bytes of 0 and 1, but the other has grey levels: save both as floating-point numbers from 0 to 1, or round the grey levels to 0 and 1", training, cmp.Or(s.Test, cmp.Or(strings.TrimPrefix(s.Name, training), "its other rows")))
 		}
 	}
@@ -462,12 +462,12 @@ func (r *rows) classify(classes []string) error {
 	if classes == nil || r.classes == nil {
 		return nil
 	}
-	for i, label := range r.labels {
+	for i, label := range r.Labels {
 		class := slices.Index(classes, r.classes[label])
 		if class < 0 {
 			return fmt.Errorf("the training rows have no class %q, but %s: leave out its rows", r.classes[label], listed(classes))
 		}
-		r.labels[i] = uint8(class)
+		r.Labels[i] = uint8(class)
 	}
 	r.classes = classes
 	return nil
@@ -482,10 +482,10 @@ func (data *source) readWeights(s Spec) error {
 		if err != nil {
 			return err
 		}
-		if of.train.shape.Units() > 1 && of.train.count() > 1 {
-			return fmt.Errorf("its rows have %d values: give one weight per row", of.train.shape.Units())
+		if of.train.Shape.Units() > 1 && of.train.count() > 1 {
+			return fmt.Errorf("its rows have %d values: give one weight per row", of.train.Shape.Units())
 		}
-		for _, w := range of.train.reals {
+		for _, w := range of.train.Reals() {
 			weights = append(weights, float64(w))
 		}
 		if _, t, err := spec.readOwn(spec.Name, nil); err == nil && t != nil && s.rules() > FirstRules { // with all digits
@@ -512,7 +512,7 @@ func (data *source) readWeights(s Spec) error {
 			weights[i] /= largest
 		}
 	}
-	data.train.weights = weights
+	data.train.Weights = weights
 	return nil
 }
 
@@ -546,15 +546,15 @@ func (r *rows) reshape(text string) error {
 	if err != nil {
 		return err
 	}
-	if shape.Units() != r.shape.Units() {
-		return fmt.Errorf("shape = %s has %d values, but a row has %d: give a shape with the same number", text, shape.Units(), r.shape.Units())
+	if shape.Units() != r.Shape.Units() {
+		return fmt.Errorf("shape = %s has %d values, but a row has %d: give a shape with the same number", text, shape.Units(), r.Shape.Units())
 	}
 	for _, c := range r.columns {
 		if c.Kind == LabelColumn {
 			r.classes = c.Values
 		}
 	}
-	r.shape, r.columns = shape, nil
+	r.Shape, r.columns = shape, nil
 	return nil
 }
 
@@ -573,15 +573,15 @@ func parseShape(text string) (shape Shape, err error) {
 
 // readLabels labels the rows from a file.
 func (r *rows) readLabels(rowsPath, path string) error {
-	if r.labels != nil {
+	if r.Labels != nil {
 		return fmt.Errorf("label_file = %q: the rows have labels in their own file; leave label_file empty, or skip their column", path)
 	}
 	path, pick := cutArray(path)
-	of, err := readFile(path, func(r io.Reader) (rows, error) { return readPickedLabels(r, pick) })
+	labels, err := readFile(path, func(r io.Reader) ([]uint8, error) { return readPickedLabels(r, pick) })
 	if err != nil {
 		return err
 	}
-	if err := r.label(of.labels); err != nil {
+	if err := r.label(labels); err != nil {
 		return fmt.Errorf("%s and %s: %w", rowsPath, path, err)
 	}
 	return nil
@@ -741,15 +741,15 @@ func isText(start []byte) bool {
 // and on, not two shades of black. It refuses other bytes if the largest of all parts, most, is below 128, since
 // they must have another scale.
 func (r *rows) unpack(most uint8) error {
-	if r.scaled || len(r.values) == 0 {
+	if r.scaled || r.AreBits() || r.Rows == 0 {
 		return nil
 	}
 	r.scaled, r.levels = true, most > 1
-	switch largest := slices.Max(r.values); {
+	switch largest := slices.Max(r.Bytes()); {
 	case largest <= 1:
 		r.bits = largest == 1 // zeros are black on any scale
-		for i := range r.values {
-			r.values[i] *= 255
+		for i := range r.Bytes() {
+			r.Bytes()[i] *= 255
 		}
 	case most < 128:
 		return fmt.Errorf("its bytes go from 0 to %d, but grey levels go to 255, and %[1]d is %w: divide by the largest possible value, such as largest = %[1]d (--largest)", most, ErrOutside)
@@ -760,12 +760,9 @@ func (r *rows) unpack(most uint8) error {
 // mostByte returns the largest byte of parts whose scale is not known.
 func mostByte(parts []*rows) (most uint8) {
 	for _, part := range parts {
-		if !part.scaled && len(part.values) > 0 {
-			most = max(most, slices.Max(part.values))
+		if !part.scaled && !part.AreBits() && part.Rows > 0 {
+			most = max(most, slices.Max(part.Bytes()))
 		}
 	}
 	return most
 }
-
-// gray reports whether there are values between off and on.
-func (r *rows) gray() bool { return !isBinary(r.values) }

@@ -3,19 +3,16 @@ package dataset
 import (
 	"bufio"
 	"io"
-	"iter"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // leastPacked is the smallest number of values that are stored with one bit per value instead of one byte, if
 // all are 0 or 1.
 var leastPacked = 1 << 28
-
-// packedBytes returns the number of bytes of a packed row.
-func packedBytes(units int) int { return (units + 7) / 8 }
 
 // packFile returns the packed rows of a large uncompressed file of bytes that are all 0 or 1. It returns nil for
 // any other file, which is then read as bytes.
@@ -32,7 +29,7 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	if checkRoom(int64(rows), values/8, 2) != nil {
 		return nil
 	}
-	all := make([]uint8, 0, rows*packedBytes(units))
+	all := make([]uint8, 0, rows*((units+7)/8))
 	from := bufio.NewReaderSize(io.NewSectionReader(in.at, int64(header), values), 1<<20)
 	row := make([]uint8, units)
 	for range rows {
@@ -44,45 +41,29 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	return all
 }
 
-// unpackRows returns the values of packed rows. It reuses the memory of values if that slice is large enough.
-func unpackRows(values, packed []uint8, units int) []uint8 {
-	width := packedBytes(units)
-	n := len(packed) / width * units
-	values = slices.Grow(values[:0], n)[:n]
-	for i := range len(packed) / width {
-		kernels.Unpack(values[i*units:(i+1)*units], packed[i*width:])
+// eachPart passes on the values, all together or, if they are bits, as bytes of 1024 rows at a time.
+func (s Split) eachPart(pass func(Values)) {
+	if !s.AreBits() {
+		pass(s.Values)
+		return
 	}
-	return values
-}
-
-// unpacked yields the grey values of the rows in order: all rows together or, if they are packed, 1024 rows at a
-// time. A slice of packed rows is valid until the next one is yielded.
-func (s Split) unpacked() iter.Seq[[]uint8] {
-	return func(yield func([]uint8) bool) {
-		if s.Bits == nil {
-			yield(s.Values)
-			return
-		}
-		var values []uint8
-		for some := range slices.Chunk(s.Bits, 1024*packedBytes(s.Shape.Units())) {
-			if values = unpackRows(values, some, s.Shape.Units()); !yield(values) {
-				return
-			}
-		}
+	for first := 0; first < s.Rows; first += 1024 {
+		pass(Bytes(s.Units, s.Part(first, min(first+1024, s.Rows)).Bytes()))
 	}
 }
 
-// byRows takes rows of bits that follow each other without gaps. It returns their values, or packed rows if
-// there are leastPacked values or more.
-func byRows(bits []uint8, rows, units int) (values, packed []uint8) {
+// byRows takes rows of bits that follow each other without gaps. It returns them as bytes, or as bits if there are
+// leastPacked values or more.
+func byRows(bits []uint8, rows, units int) Values {
 	if rows*units < leastPacked {
-		values = make([]uint8, rows*units)
+		values := make([]uint8, rows*units)
 		kernels.Unpack(values, bits)
-		return values, nil
+		return Bytes(units, values)
 	}
 	if units%8 == 0 {
-		return nil, bits
+		return numbers.Bits(units, bits)
 	}
+	var packed []uint8
 	eight := make([]uint8, 8*units)
 	for first := 0; first < rows; first += 8 {
 		part := eight[:min(8, rows-first)*units]
@@ -91,5 +72,5 @@ func byRows(bits []uint8, rows, units int) (values, packed []uint8) {
 			packed = packBits(packed, row)
 		}
 	}
-	return nil, packed
+	return numbers.Bits(units, packed)
 }

@@ -48,8 +48,8 @@ func TestPackedRowsAreTheSameAsBytes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if packed.Train().Bits == nil || packed.Train().Values != nil || packed.Test().Bits != nil {
-				t.Fatalf("%d training and %d test values are in %d and %d bytes of bits", len(want.Train().Values), len(want.Test().Values), len(packed.Train().Bits), len(packed.Test().Bits))
+			if !packed.Train().AreBits() || packed.Test().AreBits() {
+				t.Fatalf("%d training and %d test values are in %d and %d bytes of bits", len(want.Train().Bytes()), len(want.Test().Bytes()), packed.Train().Size(), packed.Test().Size())
 			}
 			loaded, err := Load(bytes.NewReader(stored(t, packed)))
 			if err != nil {
@@ -64,11 +64,11 @@ func TestPackedRowsAreTheSameAsBytes(t *testing.T) {
 					t.Error(err)
 				}
 				some, same := got.Subset(20, 5), of.Subset(20, 5)
-				if string(some.Values) != string(same.Values) {
-					t.Errorf("a subset of packed rows is %v, not %v", some.Values, same.Values)
+				if string(some.Bytes()) != string(same.Bytes()) {
+					t.Errorf("a subset of packed rows is %v, not %v", some.Bytes(), same.Bytes())
 				}
 				for i := range of.Rows * units {
-					if got.At(i) != of.At(i) || got.Row(i / units)[i%units] != of.Values[i] {
+					if got.At(i) != of.At(i) || got.Row(i / units)[i%units] != of.Bytes()[i] {
 						t.Fatalf("value %d is %v, not %v", i, got.At(i), of.At(i))
 					}
 				}
@@ -101,8 +101,8 @@ func TestPackedRowsKeepTheirMeaning(t *testing.T) {
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = (Spec{Name: path, Binarization: Gray}).Open(); err != nil || s.Train().Bits != nil || s.Train().Values == nil {
-		t.Errorf("a set with the value 200 has %d bytes of bits (%v)", len(s.Train().Bits), err)
+	if s, err = (Spec{Name: path, Binarization: Gray}).Open(); err != nil || s.Train().AreBits() {
+		t.Errorf("a set with the value 200 has %d bytes of bits (%v)", s.Train().Size(), err)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestPackedRowsTakeABitAValue(t *testing.T) {
 	if most := uint64(bits + bits/10 + 8*rows + 1320<<10); took > most {
 		t.Errorf("%d bytes were taken for %d rows of %d units, want at most %d", took, rows, units, most)
 	}
-	if s.Train().Rows != rows*9/10 || len(s.Train().Bits) != bits*9/10 {
-		t.Errorf("%v has %d bytes of bits", s.Train(), len(s.Train().Bits))
+	if s.Train().Rows != rows*9/10 || s.Train().Size() != bits*9/10 {
+		t.Errorf("%v has %d bytes of bits", s.Train(), s.Train().Size())
 	}
 }

@@ -71,8 +71,8 @@ func readFolder(folder string) (data source, err error) {
 		if err := parts[part].readClasses(path, folders[part], pictures, distinct(classes)); err != nil {
 			return data, err
 		}
-		if parts[part].shape != data.train.shape && data.train.count() > 0 && parts[part].count() > 0 {
-			return data, fmt.Errorf("%s has pictures of %v, and train has pictures of %v: bring all to one size", path, parts[part].shape, data.train.shape)
+		if parts[part].Shape != data.train.Shape && data.train.count() > 0 && parts[part].count() > 0 {
+			return data, fmt.Errorf("%s has pictures of %v, and train has pictures of %v: bring all to one size", path, parts[part].Shape, data.train.Shape)
 		}
 	}
 	return data, nil
@@ -123,7 +123,7 @@ func (r *rows) readClasses(folder string, within, pictures, classes []string) er
 		}
 		r.classes = classes
 		label := uint8(slices.Index(classes, class))
-		r.labels = append(r.labels, slices.Repeat([]uint8{label}, r.count()-before)...)
+		r.Labels = append(r.Labels, slices.Repeat([]uint8{label}, r.count()-before)...)
 	}
 	if err := r.readPictures(folder, pictures); err != nil {
 		return err
@@ -142,8 +142,8 @@ func (r *rows) readPictures(folder string, pictures []string) error {
 		if err != nil {
 			return err
 		}
-		if r.shape = cmp.Or(r.shape, picture.shape); picture.shape != r.shape {
-			return fmt.Errorf("%s has %v pixels, but others have %v: bring all pictures to one size", path, picture.shape, r.shape)
+		if r.Shape = cmp.Or(r.Shape, picture.Shape); picture.Shape != r.Shape {
+			return fmt.Errorf("%s has %v pixels, but others have %v: bring all pictures to one size", path, picture.Shape, r.Shape)
 		}
 		if r.pixels == nil {
 			r.white = picture.white
@@ -202,15 +202,15 @@ func (s Spec) develop(training *scale, parts ...*rows) error {
 		}
 		part.scaled = old || most > 1
 		part.levels = part.scaled
-		part.values = make([]uint8, len(part.pixels))
+		values := make([]uint8, len(part.pixels))
 		for k, v := range part.pixels {
 			white := part.white
 			if part.scaled {
 				white = 255
 			}
-			part.values[k] = uint8(numberOf(v, white))
+			values[k] = uint8(numberOf(v, white))
 		}
-		part.pixels = nil
+		part.Values, part.pixels = Bytes(part.Shape.Units(), values), nil
 	}
 	return nil
 }
@@ -245,7 +245,7 @@ func readPicture(r io.Reader) (rows, error) {
 		return rows{}, fmt.Errorf("the picture is damaged: save it again (%w)", err)
 	}
 	bounds := picture.Bounds()
-	of := rows{shape: shape, pixels: make([]uint16, 0, shape.Units()), white: 255}
+	of := rows{Split: Split{Shape: shape}, pixels: make([]uint16, 0, shape.Units()), white: 255}
 	switch picture := picture.(type) {
 	case *image.Gray16, *image.RGBA64, *image.NRGBA64:
 		of.white = 65535

@@ -32,7 +32,7 @@ func TestBlankPicturesAreRead(t *testing.T) {
 	blank := image.NewPaletted(image.Rect(0, 0, 3000, 1000), color.Palette{color.White, color.Black})
 	path := written(t, "blank.png", string(pngOf(blank)))
 	read, err := readFile(path, readPicture)
-	if err != nil || read.shape != (Shape{1000, 3000}) || read.pixels[0] != 65535 {
-		t.Errorf("%v, %v", read.shape, err)
+	if err != nil || read.Shape != (Shape{1000, 3000}) || read.pixels[0] != 65535 {
+		t.Errorf("%v, %v", read.Shape, err)
 	}
 }

@@ -89,8 +89,8 @@ func TestReadersAgreeOnTheSameRows(t *testing.T) {
 				t.Errorf("%s (gzip: %v): %v", name, compressed, err)
 				continue
 			}
-			if got.shape != (Shape{1, 3}) || !slices.Equal(got.values, want) {
-				t.Errorf("%s (gzip: %v): shape %v, values %v", name, compressed, got.shape, got.values)
+			if got.Shape != (Shape{1, 3}) || !slices.Equal(got.Bytes(), want) {
+				t.Errorf("%s (gzip: %v): shape %v, values %v", name, compressed, got.Shape, got.Bytes())
 			}
 		}
 	}
@@ -114,23 +114,23 @@ func TestReadersKeepImageShapeAndGray(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.shape != (Shape{2, 2}) || got.count() != 2 || !slices.Equal(got.values, gray) {
-			t.Errorf("%s: %d rows of shape %v, values %v", name, got.count(), got.shape, got.values)
+		if got.Shape != (Shape{2, 2}) || got.count() != 2 || !slices.Equal(got.Bytes(), gray) {
+			t.Errorf("%s: %d rows of shape %v, values %v", name, got.count(), got.Shape, got.Bytes())
 		}
 	}
 	got, err := readRows(bytes.NewReader(npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 0.2, 0.4, 0.6, 0.8, 1))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.values, gray[:6]) {
-		t.Errorf("float32 probabilities became %v", got.values)
+	if !slices.Equal(got.Bytes(), gray[:6]) {
+		t.Errorf("float32 probabilities became %v", got.Bytes())
 	}
 	got, err = readRows(bytes.NewReader(npyFile(strings.Replace(small, "|u1", ">f8", 1), bigFloats64(0, 0.2, 0.4, 0.6, 0.8, 1))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(got.values, gray[:6]) {
-		t.Errorf("big-endian float64 probabilities became %v", got.values)
+	if !slices.Equal(got.Bytes(), gray[:6]) {
+		t.Errorf("big-endian float64 probabilities became %v", got.Bytes())
 	}
 }
 
@@ -299,35 +299,35 @@ func wantRows(f *testing.F, parse func(io.Reader) (rows, error), write func(rows
 		if err != nil {
 			return
 		}
-		if data.shape.Height < 1 || data.shape.Width < 1 || data.count() < 1 || len(data.values) != data.count()*data.shape.Units() {
-			t.Fatalf("%d values as %d rows of shape %v", len(data.values), data.count(), data.shape)
+		if data.Shape.Height < 1 || data.Shape.Width < 1 || data.count() < 1 || len(data.Bytes()) != data.count()*data.Shape.Units() {
+			t.Fatalf("%d values as %d rows of shape %v", len(data.Bytes()), data.count(), data.Shape)
 		}
 		again, err := parse(bytes.NewReader(write(data)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again.shape != data.shape || !slices.Equal(again.values, data.values) {
-			t.Errorf("%v of shape %v, written and read again %v of %v", data.values, data.shape, again.values, again.shape)
+		if again.Shape != data.Shape || !slices.Equal(again.Bytes(), data.Bytes()) {
+			t.Errorf("%v of shape %v, written and read again %v of %v", data.Bytes(), data.Shape, again.Bytes(), again.Shape)
 		}
 	})
 }
 
 func imagesOf(r rows) []byte {
-	return idx(0x803, []uint32{uint32(r.count()), uint32(r.shape.Height), uint32(r.shape.Width)}, r.values...)
+	return idx(0x803, []uint32{uint32(r.count()), uint32(r.Shape.Height), uint32(r.Shape.Width)}, r.Bytes()...)
 }
 
 // arrayOf writes float64: bytes of 0 and 1 alone would be read as off and on.
 func arrayOf(r rows) []byte {
 	var data []byte
-	for _, v := range r.values {
+	for _, v := range r.Bytes() {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(float64(v)/255))
 	}
-	return npyFile(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d, %d), }", r.count(), r.shape.Height, r.shape.Width), data)
+	return npyFile(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d, %d), }", r.count(), r.Shape.Height, r.Shape.Width), data)
 }
 
 func textOf(r rows) (text []byte) {
-	for i, v := range r.values {
-		if text = append(text, '0'+v/255, ' '); (i+1)%r.shape.Width == 0 {
+	for i, v := range r.Bytes() {
+		if text = append(text, '0'+v/255, ' '); (i+1)%r.Shape.Width == 0 {
 			text[len(text)-1] = '\n'
 		}
 	}
@@ -348,18 +348,18 @@ func FuzzReadAnyLabels(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		var data rows
+		var data []uint8
 		var err error
 		fuzz.Bounded(t, len(file), func() { data, err = readPickedLabels(bytes.NewReader(file), "") })
 		if err != nil {
 			return
 		}
-		if len(data.labels) == 0 {
+		if len(data) == 0 {
 			t.Fatal("no labels were read, without an error")
 		}
-		again, err := readPickedLabels(bytes.NewReader(idx(0x801, []uint32{uint32(len(data.labels))}, data.labels...)), "")
-		if err != nil || !slices.Equal(again.labels, data.labels) {
-			t.Fatalf("%v, written and read again %v: %v", data.labels, again.labels, err)
+		again, err := readPickedLabels(bytes.NewReader(idx(0x801, []uint32{uint32(len(data))}, data...)), "")
+		if err != nil || !slices.Equal(again, data) {
+			t.Fatalf("%v, written and read again %v: %v", data, again, err)
 		}
 	})
 }
@@ -398,8 +398,8 @@ func FuzzReadArray(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := readRows(bytes.NewReader(arrayOf(read))); err != nil || !slices.Equal(again.values, read.values) {
-			t.Errorf("%v of shape %v, written and read again %v: %v", read.values, read.shape, again.values, err)
+		if again, err := readRows(bytes.NewReader(arrayOf(read))); err != nil || !slices.Equal(again.Bytes(), read.Bytes()) {
+			t.Errorf("%v of shape %v, written and read again %v: %v", read.Bytes(), read.Shape, again.Bytes(), err)
 		}
 	})
 }
@@ -426,8 +426,8 @@ func FuzzReadCompressed(f *testing.F) {
 		z.Reset(&packed)
 		z.Write(file)
 		z.Close()
-		if same, errPacked := read(packed.Bytes()); (err == nil) != (errPacked == nil) || !slices.Equal(same.values, plain.values) {
-			t.Errorf("%v with the error %v, compressed %v with the error %v", plain.values, err, same.values, errPacked)
+		if same, errPacked := read(packed.Bytes()); (err == nil) != (errPacked == nil) || !slices.Equal(same.Bytes(), plain.Bytes()) {
+			t.Errorf("%v with the error %v, compressed %v with the error %v", plain.Bytes(), err, same.Bytes(), errPacked)
 		}
 	})
 }
@@ -436,11 +436,11 @@ func FuzzReadLabels(f *testing.F) {
 	f.Add(idx(0x801, []uint32{3}, 1, 2, 3))
 	f.Add(idx(0x801, []uint32{1 << 31}, 1))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		var data rows
+		var data []uint8
 		var err error
 		fuzz.Bounded(t, len(file), func() { data, err = readLabels(bytes.NewReader(file)) })
-		if err == nil && !bytes.Equal(data.labels, file[8:]) {
-			t.Errorf("labels %v of the file %v", data.labels, file)
+		if err == nil && !bytes.Equal(data, file[8:]) {
+			t.Errorf("labels %v of the file %v", data, file)
 		}
 	})
 }

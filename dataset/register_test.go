@@ -17,8 +17,8 @@ func TestRegisteredFormatsBesideDecimalCommas(t *testing.T) {
 	defer delete(tableReaders, magic)
 	set := opened(t, Spec{Name: written(t, "rows.csv", "a;b\n1,500;4,500\n2,500;1,250\n5,500;3,250\n"), Binarization: Real, Validation: new(0)})
 	rows, err := set.ReadRows(written(t, "rows.table", magic))
-	if err != nil || !slices.Equal(rows.Reals, []float32{1.5, 2}) {
-		t.Errorf("%v, %v", rows.Reals, err)
+	if err != nil || !slices.Equal(rows.Reals(), []float32{1.5, 2}) {
+		t.Errorf("%v, %v", rows.Reals(), err)
 	}
 }
 

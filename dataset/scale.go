@@ -81,7 +81,7 @@ type scale struct {
 }
 
 func (r *rows) scale() scale {
-	of := scale{Levels: r.levels, Bits: r.bits, Gray: r.gray(), Spins: r.spins, White: r.white, Reals: r.reals != nil}
+	of := scale{Levels: r.levels, Bits: r.bits, Gray: r.AreGrey(), Spins: r.spins, White: r.white, Reals: r.AreReal()}
 	if of.Reals || of.White != 0 {
 		of.extent = r.extent()
 	}
@@ -89,11 +89,11 @@ func (r *rows) scale() scale {
 }
 
 func (r *rows) extent() extent {
-	if r.packed != nil {
+	if r.AreBits() {
 		return extent{0, 1, true}
 	}
 	e := extent{math.Inf(1), math.Inf(-1), true}
-	for k := range max(len(r.values), len(r.numbers), len(r.reals), len(r.pixels)) {
+	for k := range r.count() * r.Shape.Units() {
 		v := r.number(k)
 		e = extent{min(e.Least, v), max(e.Most, v), e.Whole && v == math.Trunc(v)}
 	}
@@ -255,9 +255,9 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 	if err != nil {
 		return err
 	}
-	rules, units := s.rules(), r.shape.Units()
+	rules, units := s.rules(), r.Shape.Units()
 	for k, v := range r.numbers {
-		if rules != FirstRules && r.lengths != nil && k%units >= r.lengths[k/units]*r.shape.Width {
+		if rules != FirstRules && r.Lengths != nil && k%units >= r.Lengths[k/units]*r.Shape.Width {
 			continue // after the last step
 		}
 		masked := fromFile && rules != FirstRules && float32(v) == maskedReal
@@ -271,8 +271,8 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 	if math.IsNaN(code) {
 		return nil
 	}
-	for k := range r.values {
-		v := float64(r.values[k])
+	for k, b := range r.Bytes() {
+		v := float64(b)
 		if r.scaled {
 			v /= 255
 		}
@@ -303,7 +303,7 @@ func absentError(place, value, remedy string) error {
 
 // place names the row and the column of a value.
 func (r *rows) place(k int) string {
-	row, unit := k/r.shape.Units(), k%r.shape.Units()
+	row, unit := k/r.Shape.Units(), k%r.Shape.Units()
 	for _, c := range r.columns {
 		if c.First <= unit && unit < c.First+c.Units {
 			return fmt.Sprintf("row %d, column %q", row+1, c.Name)
@@ -315,23 +315,21 @@ func (r *rows) place(k int) string {
 // number returns a number as the file has it, or as it is after scaling.
 func (r *rows) number(k int) float64 {
 	switch {
-	case r.reals != nil:
-		return float64(r.reals[k])
 	case r.numbers != nil:
 		return r.numbers[k]
 	case r.pixels != nil:
 		return float64(numberOf(r.pixels[k], r.white))
-	case r.scaled:
-		return float64(r.values[k]) / 255
+	case r.scaled || r.AreReal():
+		return r.At(k)
 	}
-	return float64(r.values[k])
+	return float64(r.Bytes()[k])
 }
 
 // divideBy divides numbers by largest, the largest possible number, or by 1 if largest is 0, but leaves the units that
 // mark a value or range of a column. If keep is true, it keeps the results as real numbers; otherwise it turns them
 // into grey values.
 func (r *rows) divideBy(largest float64, keep bool) error {
-	n := max(len(r.numbers), len(r.values), len(r.pixels))
+	n := r.count() * r.Shape.Units()
 	if largest == 0 || r.scaled {
 		largest = 1
 	}
@@ -363,7 +361,11 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 			return err
 		}
 	}
-	r.values, r.reals, r.numbers, r.pixels, r.scaled = values, reals, nil, nil, true
+	if r.numbers, r.pixels, r.scaled = nil, nil, true; keep && n > 0 {
+		r.Values = Reals(r.Shape.Units(), reals)
+	} else if n > 0 {
+		r.Values = Bytes(r.Shape.Units(), values)
+	}
 	return nil
 }
 
@@ -374,7 +376,7 @@ const leastSpread = 1e-5
 // checkPrecise refuses columns whose values are so close together, relative to their magnitude, that float32
 // cannot tell them apart.
 func (r *rows) checkPrecise(number func(k int) float64) error {
-	units, n := r.shape.Units(), float64(r.count())
+	units, n := r.Shape.Units(), float64(r.count())
 	columns := make([]struct{ first, sum, squares, most float64 }, units)
 	for r := range r.count() { // by rows, as they lie in memory
 		for i := range columns {
@@ -404,18 +406,18 @@ func (r *rows) toLevels(levels, whole bool) error {
 	if r.numbers == nil {
 		return nil
 	}
-	r.values = make([]uint8, len(r.numbers))
+	values := make([]uint8, len(r.numbers))
 	for k, v := range r.numbers {
 		if levels {
-			r.values[k] = uint8(v)
+			values[k] = uint8(v)
 			continue
 		}
 		var ok bool
-		if r.values[k], ok = gray(v); !ok {
+		if values[k], ok = gray(v); !ok {
 			return r.outside(k, v, whole)
 		}
 	}
-	r.numbers, r.scaled, r.levels = nil, true, levels
+	r.Values, r.numbers, r.scaled, r.levels = Bytes(r.Shape.Units(), values), nil, true, levels
 	return nil
 }
 

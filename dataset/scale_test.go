@@ -96,8 +96,8 @@ func TestAnotherFileHasTheScaleOfTheTrainingRows(t *testing.T) {
 			wantError(t, failure, "other.npy", c.says)
 			continue
 		}
-		if err != nil || failure != nil || !slices.Equal(rows.Values, c.want) || !slices.Equal(set.Test().Values, c.want) || !slices.Equal(set.Train().Values, want) {
-			t.Errorf("case %d: %v (%v) and %v (%v), want %v", k, rows.Values, err, set, failure, c.want)
+		if err != nil || failure != nil || !slices.Equal(rows.Bytes(), c.want) || !slices.Equal(set.Test().Bytes(), c.want) || !slices.Equal(set.Train().Bytes(), want) {
+			t.Errorf("case %d: %v (%v) and %v (%v), want %v", k, rows.Bytes(), err, set, failure, c.want)
 		}
 	}
 }
@@ -137,8 +137,8 @@ func TestRealNumbersOfAnotherScale(t *testing.T) {
 		}
 	}
 	set := opened(t, Spec{Name: arrayAt(t, "levels.npy", "|u1", levels...), Binarization: Real})
-	if rows, err := set.ReadRows(arrayAt(t, "few.npy", "|u1", 0, 1, 1, 0, 0, 1)); err != nil || !slices.Equal(rows.Reals, []float32{0, 1, 1, 0, 0, 1}) {
-		t.Errorf("small counts are %v, %v", rows.Reals, err)
+	if rows, err := set.ReadRows(arrayAt(t, "few.npy", "|u1", 0, 1, 1, 0, 0, 1)); err != nil || !slices.Equal(rows.Reals(), []float32{0, 1, 1, 0, 0, 1}) {
+		t.Errorf("small counts are %v, %v", rows.Reals(), err)
 	}
 }
 
@@ -199,18 +199,18 @@ func TestScalesOfPictures(t *testing.T) {
 		set, err := spec.Open()
 		if c.says != "" {
 			wantError(t, err, c.says)
-		} else if err != nil || !slices.Equal(set.Train().Values, c.want) || !slices.Equal(set.Test().Values, c.want) {
+		} else if err != nil || !slices.Equal(set.Train().Bytes(), c.want) || !slices.Equal(set.Test().Bytes(), c.want) {
 			t.Errorf("case %d: %v, %v; want %v", k, set, err, c.want)
 		}
 		spec.Rules = FirstRules
 		real := spec
 		real.Binarization = Real
-		if rows, err := opened(t, real).ReadRows(spec.Test); err != nil || rows.Reals[1] != float32(c.rulesOne[1])/255 {
-			t.Errorf("case %d by rules 1: %v, %v", k, rows.Reals, err)
+		if rows, err := opened(t, real).ReadRows(spec.Test); err != nil || rows.Reals()[1] != float32(c.rulesOne[1])/255 {
+			t.Errorf("case %d by rules 1: %v, %v", k, rows.Reals(), err)
 		}
 		set = opened(t, spec)
 		rows, err := set.ReadRows(spec.Test)
-		for _, values := range [][]uint8{set.Train().Values, set.Test().Values, rows.Values} {
+		for _, values := range [][]uint8{set.Train().Bytes(), set.Test().Bytes(), rows.Bytes()} {
 			if !slices.Equal(values, c.rulesOne) {
 				t.Errorf("case %d by rules 1: %v (%v), want %v", k, values, err, c.rulesOne)
 			}
@@ -218,8 +218,8 @@ func TestScalesOfPictures(t *testing.T) {
 	}
 
 	exact := opened(t, Spec{Name: pictures(t, true, camera...), Largest: 4095, Binarization: Real, Validation: new(0)})
-	if rows, err := exact.ReadRows(pictures(t, true, pixels{{1, 4095, 0}}...)); err != nil || rows.Reals[0] != float32(1.0/4095) {
-		t.Errorf("a pixel of 1 of 4095 is %v (%v)", rows.Reals, err)
+	if rows, err := exact.ReadRows(pictures(t, true, pixels{{1, 4095, 0}}...)); err != nil || rows.Reals()[0] != float32(1.0/4095) {
+		t.Errorf("a pixel of 1 of 4095 is %v (%v)", rows.Reals(), err)
 	}
 	grey := opened(t, Spec{Name: pictures(t, false, pixels{{0, 200, 255}, {99, 9, 8}}...), Binarization: Gray, Validation: new(0)})
 	for folder, says := range map[string]string{
@@ -291,8 +291,8 @@ func TestAnotherFileBesideRowsOfAProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{arrayAt(t, "spins.npy", "<i8", -1, 1, 1, 1, -1, -1), arrayAt(t, "bits.npy", "<i8", 0, 1, 1, 1, 0, 0)} {
-		if got, err := made.ReadRows(path); err != nil || !slices.Equal(got.Values, []uint8{0, 255, 255, 255, 0, 0}) {
-			t.Errorf("%s: %v, %v", path, got.Values, err)
+		if got, err := made.ReadRows(path); err != nil || !slices.Equal(got.Bytes(), []uint8{0, 255, 255, 255, 0, 0}) {
+			t.Errorf("%s: %v, %v", path, got.Bytes(), err)
 		}
 	}
 	_, err = made.ReadRows("testdata/formats/25-keras.npz")

@@ -59,12 +59,12 @@ func (of Schema) Blank(spec Spec) (*Set, error) {
 	if len(of.scalings) != units {
 		return nil, fmt.Errorf("the schema has the deviations of %d units, but %d are standardised: write it anew", len(of.scalings), units)
 	}
-	empty := rows{shape: of.Shape}
+	empty := Split{Shape: of.Shape}
 	if spec.Binarization == Real {
-		empty.reals = []float32{}
+		empty.Values = Reals(units, []float32{})
 	}
 	if of.sequences {
-		empty.lengths = []int{}
+		empty.Lengths = []int{}
 	}
 	set := newSet(spec.clone(), empty, empty, empty)
 	kinds, err := parseColumns(spec.Columns)

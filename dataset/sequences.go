@@ -49,7 +49,7 @@ func checkLengths(lengths []int, rows, height int) error {
 // cut turns rows into sequences with the given numbers of steps. It sets the values after the last step of a row
 // to 0.
 func (r *rows) cut(lengths tensor) error {
-	if r.shape.Height == 1 {
+	if r.Shape.Height == 1 {
 		return errors.New("lengths belong to sequences: save them as sequences × steps × units")
 	}
 	for i := range lengths.count() {
@@ -57,17 +57,18 @@ func (r *rows) cut(lengths tensor) error {
 		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
 			return fmt.Errorf("the length %v is not a whole number: give the number of steps of each sequence", v)
 		}
-		r.lengths = append(r.lengths, int(v))
+		r.Lengths = append(r.Lengths, int(v))
 	}
-	if err := checkLengths(r.lengths, r.count(), r.shape.Height); err != nil {
+	if err := checkLengths(r.Lengths, r.count(), r.Shape.Height); err != nil {
 		return err
 	}
-	units := r.shape.Units()
-	for i, length := range r.lengths {
+	r.Values = Bytes(r.Units, r.Bytes())
+	units := r.Shape.Units()
+	for i, length := range r.Lengths {
 		if r.numbers != nil {
-			clear(r.numbers[i*units+length*r.shape.Width : (i+1)*units])
+			clear(r.numbers[i*units+length*r.Shape.Width : (i+1)*units])
 		} else {
-			clear(r.values[i*units+length*r.shape.Width : (i+1)*units])
+			clear(r.Bytes()[i*units+length*r.Shape.Width : (i+1)*units])
 		}
 	}
 	return nil
@@ -75,15 +76,19 @@ func (r *rows) cut(lengths tensor) error {
 
 // lengthen gives sequences room for a number of steps.
 func (r *rows) lengthen(steps int) error {
-	if steps == r.shape.Height {
+	if steps == r.Shape.Height {
 		return nil
 	}
-	n, units := r.count(), r.shape.Units()
-	r.shape.Height = steps
-	if err := checkRoom(int64(n), memory.Product(int64(n), int64(r.shape.Units())), numbersEach); err != nil {
+	n, units := r.count(), r.Shape.Units()
+	r.Shape.Height = steps
+	if err := checkRoom(int64(n), memory.Product(int64(n), int64(r.Shape.Units())), numbersEach); err != nil {
 		return fmt.Errorf("every sequence is stored at the length of the longest: %w", err)
 	}
-	r.numbers, r.values = lengthened(r.numbers, units, r.shape.Units()), lengthened(r.values, units, r.shape.Units())
+	if r.numbers != nil {
+		r.numbers = lengthened(r.numbers, units, r.Shape.Units())
+	} else {
+		r.Values = Bytes(r.Shape.Units(), lengthened(r.Bytes(), units, r.Shape.Units()))
+	}
 	return nil
 }
 
@@ -132,11 +137,13 @@ func readMotion(c collection) (source, error) {
 func (c collection) synthesized(make func(stream *philox.Stream, steps [][]uint8)) source {
 	number := uint32(0)
 	part := func(n int) rows {
-		r := rows{shape: c.shape, values: slices.Repeat([]uint8{0}, n*c.shape.Units()), lengths: slices.Repeat([]int{c.shape.Height}, n), scaled: true}
-		for sequence := range slices.Chunk(r.values, c.shape.Units()) {
+		values := slices.Repeat([]uint8{0}, n*c.shape.Units())
+		for sequence := range slices.Chunk(values, c.shape.Units()) {
 			make(philox.NewStream(1, philox.Synthesis, number), slices.Collect(slices.Chunk(sequence, c.shape.Width)))
 			number++
 		}
+		r := bytesOf(c.shape, values, nil)
+		r.Lengths, r.scaled = slices.Repeat([]int{c.shape.Height}, n), true
 		return r
 	}
 	return source{train: part(c.train), validation: part(c.validation), test: part(c.test)}
@@ -208,20 +215,20 @@ func (f sequenceFile) shape() (s Shape, err error) {
 
 // rows returns sequences as rows of a shape. The values after the last step of a sequence are 0.
 func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
-	r := rows{shape: shape, keys: f.Keys}
+	r := rows{Split: Split{Shape: shape}, keys: f.Keys}
 	if len(sequences) == 0 {
 		return r, nil
 	}
 	if n := len(sequences) * shape.Units(); f.Keys == nil {
 		r.numbers = make([]float64, n)
 	} else {
-		r.scaled, r.values = true, make([]uint8, n)
+		r.scaled, r.Values = true, Bytes(shape.Units(), make([]uint8, n))
 	}
 	for i, sequence := range sequences {
 		if len(sequence) == 0 {
 			return r, fmt.Errorf("sequence %d: it has no steps: leave it out", i+1)
 		}
-		r.lengths = append(r.lengths, len(sequence))
+		r.Lengths = append(r.Lengths, len(sequence))
 		for t, step := range sequence {
 			first := i*shape.Units() + t*shape.Width
 			if f.Keys == nil && len(step) != shape.Width {
@@ -236,7 +243,7 @@ func (f sequenceFile) rows(sequences [][][]float64, shape Shape) (rows, error) {
 				if key != math.Trunc(key) || key < float64(f.Keys[0]) || key > float64(f.Keys[1]) {
 					return r, fmt.Errorf("sequence %d, step %d: the key %v is not a whole number from %d to %d: correct it, or give other keys", i+1, t+1, key, f.Keys[0], f.Keys[1])
 				}
-				r.values[first+int(key)-f.Keys[0]] = 255
+				r.Bytes()[first+int(key)-f.Keys[0]] = 255
 			}
 		}
 	}

@@ -319,8 +319,8 @@ func TestSequencesOfMATLAB(t *testing.T) {
 		}
 		arrays := []tensor{{name: "train", size: size, bytes: make([]uint8, product(size))}, {name: "train_lengths", size: []int{1, size[0]}, numbers: lengths}}
 		data, err := arrangeMatlab(arrays, "", true)
-		if err != nil || data.train.shape != (Shape{size[1], size[2]}) || len(data.train.lengths) != size[0] {
-			t.Errorf("size %v: shape %v with %d lengths, %v", size, data.train.shape, len(data.train.lengths), err)
+		if err != nil || data.train.Shape != (Shape{size[1], size[2]}) || len(data.train.Lengths) != size[0] {
+			t.Errorf("size %v: shape %v with %d lengths, %v", size, data.train.Shape, len(data.train.Lengths), err)
 		}
 	}
 }

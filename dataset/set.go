@@ -29,6 +29,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -51,17 +52,20 @@ func (s Shape) Check() error {
 	return nil
 }
 
+// Values are the numbers of rows: bytes, of which v stands for v/255, bits or real numbers.
+type Values = numbers.Values
+
+// Bytes returns rows of bytes, each of a number of units, one after the other. v stands for v/255.
+func Bytes(units int, values []uint8) Values { return numbers.Bytes(units, values) }
+
+// Reals returns rows of real numbers, each of a number of units, one after the other.
+func Reals(units int, values []float32) Values { return numbers.Reals(units, values) }
+
 // Split is a part of a data set: training, validation or test rows.
 type Split struct {
 	Name   string // "train", "validation" or "test"
 	Shape  Shape
-	Rows   int
-	Values []uint8 // Rows × Shape.Units(), row-major: v/255 is the probability that the unit is on
-	// Bits holds the values of a large split from a file of bits: 2²⁸ values or more that are all 0 or 1. A row has
-	// (Shape.Units()+7)/8 bytes, with its first value in the lowest bit of the first byte; Values is then nil.
-	Bits []uint8
-	// Reals holds the values of a set of real numbers, row-major; Values is then nil.
-	Reals  []float32
+	Values         // rows of Shape.Units() values: the probability that a unit is on, or the value of a Gaussian unit
 	Labels []uint8 // class of each row, or Unlabeled; nil if no row has a label
 	// Weights are the relative frequencies with which training visits the rows; nil if training visits all rows
 	// equally often. Means over the rows count them by MeanWeights.
@@ -129,29 +133,6 @@ func (s Split) Floats(rows ...int) [][]float64 {
 	return all
 }
 
-// At returns the value at an index into the values of all rows: v/255 for a grey value v, or a real number as it is.
-func (s Split) At(i int) float64 {
-	switch n := s.Shape.Units(); {
-	case s.Reals != nil:
-		return float64(s.Reals[i])
-	case s.Bits != nil:
-		return float64(s.Bits[i/n*packedBytes(n)+i%n/8] >> (i % n % 8) & 1)
-	}
-	return float64(s.Values[i]) / 255
-}
-
-// Read writes the values of row i into x: v/255 for grey values v, and real numbers as they are.
-func (s Split) Read(x []float32, i int) {
-	n := s.Shape.Units()
-	if s.Reals != nil {
-		copy(x, s.Reals[i*n:(i+1)*n])
-		return
-	}
-	for j, v := range s.Row(i) {
-		x[j] = float32(v) / 255
-	}
-}
-
 // String returns the name of the split, and the number and the shape of its rows.
 func (s Split) String() string {
 	return fmt.Sprintf("%s of %v", names.Count(s.Rows, strings.TrimLeft(s.Name+" row", " ")), s.Shape)
@@ -174,14 +155,16 @@ func (s Split) Check() error {
 	switch units := s.Shape.Units(); {
 	case s.Rows < 1:
 		return fmt.Errorf("%s has %w: choose another split", s.called("split"), ErrNoRows)
-	case s.Bits != nil && (len(s.Bits) != s.Rows*packedBytes(units) || s.Values != nil || s.Reals != nil):
-		return fmt.Errorf("%s has %d bytes of bits, and perhaps other values, for %s of %d units: give %d bytes alone", s.called("split"), len(s.Bits), names.Count(s.Rows, "row"), units, s.Rows*packedBytes(units))
-	case s.Bits == nil && max(len(s.Values), len(s.Reals)) != s.Rows*units || s.Values != nil && s.Reals != nil:
-		return fmt.Errorf("%s has %d values for %s of %d units: give %d", s.called("split"), len(s.Values)+len(s.Reals), names.Count(s.Rows, "row"), units, s.Rows*units)
+	case s.Units != units:
+		return fmt.Errorf("%s has rows of %d values, but their shape is %v: give %d", s.called("split"), s.Units, s.Shape, units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("%s has %d labels for %s: give one per row, or none", s.called("split"), len(s.Labels), names.Count(s.Rows, "row"))
 	}
-	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
+	err := s.Values.Check()
+	if err == nil {
+		err = checkLengths(s.Lengths, s.Rows, s.Shape.Height)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", s.called("split"), err)
 	}
 	return nil
@@ -205,16 +188,6 @@ func (s Split) Labeled(classes int) (rows []int, err error) {
 	return rows, nil
 }
 
-// Row returns the grey values of row i. Do not change them: they may belong to the split. A split of real numbers
-// has no grey values, and Row must not be called for it.
-func (s Split) Row(i int) []uint8 {
-	n := s.Shape.Units()
-	if s.Bits != nil {
-		return unpackRows(nil, s.Bits[i*packedBytes(n):(i+1)*packedBytes(n)], n)
-	}
-	return s.Values[i*n : (i+1)*n]
-}
-
 // Subset draws n rows from the seed and returns them in their original order. It returns all rows if n is 0, negative,
 // or larger than their number. Check must accept the split.
 func (s Split) Subset(n int, seed uint64) Split {
@@ -223,10 +196,7 @@ func (s Split) Subset(n int, seed uint64) Split {
 	}
 	chosen := philox.NewStream(seed, philox.Select, 0).Perm(s.Rows)[:n]
 	slices.Sort(chosen)
-	part := rows{shape: s.Shape, values: s.Values, packed: s.Bits, reals: s.Reals, labels: s.Labels, weights: s.Weights, lengths: s.Lengths}
-	picked := part.pick(chosen, nil).split(s.Name)
-	picked.visits = s.visits
-	return picked
+	return s.pick(chosen)
 }
 
 // Set is a data set, divided into splits. It does not change: all its users share the slices of its splits, so do
@@ -249,12 +219,12 @@ type Set struct {
 	fingerprint             func() string
 }
 
-func newSet(spec Spec, train, validation, test rows) *Set {
+func newSet(spec Spec, train, validation, test Split) *Set {
 	s := &Set{
 		spec:       spec,
-		train:      train.split("train"),
-		validation: validation.split("validation"),
-		test:       test.split("test"),
+		train:      train.as("train"),
+		validation: validation.as("validation"),
+		test:       test.as("test"),
 	}
 	for _, of := range []*Split{&s.train, &s.validation, &s.test} {
 		of.visits = spec.rules() == FirstRules
@@ -290,7 +260,7 @@ func (s Split) values() string {
 		v := s.At(i)
 		sum, least, most = sum+v, min(least, v), max(most, v)
 	}
-	if s.Reals == nil && isBinary(s.Values) {
+	if !s.AreReal() && !s.AreGrey() {
 		return fmt.Sprintf("values %.3g to %.3g, %.1f %% ones", least, most, 100*sum/float64(max(1, n)))
 	}
 	return fmt.Sprintf("values %.3g to %.3g, mean %.3g", least, most, sum/float64(max(1, n)))
@@ -386,7 +356,7 @@ const leastSkewness = 2
 // oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column with a number, such as
 // −999, that may stand for a missing value, unless kinds has the columns.
 func (s *Set) oddNumbers(kinds map[string]given) (skewed []string, coded string) {
-	if s.spec.rules() == FirstRules || s.spec.Schema != "" || s.train.Reals == nil || s.train.Rows < 3 {
+	if s.spec.rules() == FirstRules || s.spec.Schema != "" || !s.train.AreReal() || s.train.Rows < 3 {
 		return nil, ""
 	}
 	numbers := make([]float64, s.train.Rows)
@@ -463,8 +433,8 @@ func (s *Set) odd() string {
 	fixed, without := s.constant()
 	few := s.binary()
 	var least, most uint8
-	if t.Values != nil {
-		least, most = slices.Min(t.Values), slices.Max(t.Values)
+	if t.AreGrey() {
+		least, most = slices.Min(t.Bytes()), slices.Max(t.Bytes())
 	}
 	switch {
 	case t.Rows < 2:
@@ -480,7 +450,7 @@ func (s *Set) odd() string {
 		return fmt.Sprintf("%s of %s has the same number in all training rows, which adds nats to log p that say nothing of the other numbers: leave it out %s", fixed, s.Name(), without)
 	case few != nil:
 		return fmt.Sprintf("the numbers at the places %s of the rows of %s have at most two values, but only the columns of tables can be binary: save the rows as CSV with a header", listed(few), s.Name())
-	case t.Reals == nil && !isBinary(t.Values) && (most < 128 || most-least < 26):
+	case t.AreGrey() && (most < 128 || most-least < 26):
 		return fmt.Sprintf("the values of %s go from %s to %s, a small part of the scale from 0 to 1: check that they were divided by the largest possible value, or keep them as they are with --binarization real", s.Name(), part(least), part(most))
 	}
 	return ""
@@ -504,7 +474,7 @@ func (s *Set) ScaleNotice() string {
 	}
 	remedy := "standardise the numbers with standardize = true (--standardize)"
 	if s.isImages() {
-		remedy = fmt.Sprintf("divide the numbers by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals), -slices.Min(s.train.Reals)))
+		remedy = fmt.Sprintf("divide the numbers by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals()), -slices.Min(s.train.Reals())))
 	}
 	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: %s", column, s.Name(), mean, deviation, remedy)
 }
@@ -514,7 +484,7 @@ func (s *Set) ScaleNotice() string {
 func (s *Set) DensityNotice() string {
 	var columns []string
 	for _, c := range s.columns {
-		if s.train.Reals != nil && c.Units > 0 && c.Values != nil {
+		if s.train.AreReal() && c.Units > 0 && c.Values != nil {
 			columns = append(columns, c.Name)
 		}
 	}
@@ -527,7 +497,7 @@ func (s *Set) DensityNotice() string {
 // farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
 // It returns zeros for other values.
 func (s *Set) farthest() (column string, mean, deviation float64) {
-	if s.train.Reals == nil {
+	if !s.train.AreReal() {
 		return "", 0, 0
 	}
 	for i, of := range s.realMoments() {
@@ -539,7 +509,7 @@ func (s *Set) farthest() (column string, mean, deviation float64) {
 }
 
 func (s *Set) realMoments() []scaling {
-	return rows{shape: s.Shape(), reals: s.train.Reals, weights: s.train.MeanWeights(), lengths: s.train.Lengths}.moments()
+	return s.train.moments(s.train.MeanWeights())
 }
 
 // placeOf names the column or the place of a unit of the rows, for sequences of a step.
@@ -561,7 +531,7 @@ func (s *Set) isImages() bool { return s.Shape().Height > 1 && s.train.Lengths =
 // constant returns the place of the first unit of real numbers that has the same number in all training rows, or "",
 // and how to leave it out.
 func (s *Set) constant() (place, without string) {
-	if s.train.Reals == nil || s.isImages() {
+	if !s.train.AreReal() || s.isImages() {
 		return "", ""
 	}
 	for k, of := range s.realMoments() {
@@ -586,11 +556,11 @@ func (s *Set) constant() (place, without string) {
 // binary returns the places of numbers with at most two values in rows without columns, or nil if all numbers are from 0
 // to 1.
 func (s *Set) binary() (places []string) {
-	if t, n := s.train, s.Shape().Units(); t.Reals != nil && s.columns == nil && t.Lengths == nil && s.Shape().Height == 1 && t.Rows > 2 && !s.fromZeroToOne() {
+	if t, n := s.train, s.Shape().Units(); t.AreReal() && s.columns == nil && t.Lengths == nil && s.Shape().Height == 1 && t.Rows > 2 && !s.fromZeroToOne() {
 		for j := range n {
 			values := map[float32]bool{}
 			for r := 0; r < t.Rows && len(values) < 3; r++ {
-				values[t.Reals[r*n+j]] = true
+				values[t.Reals()[r*n+j]] = true
 			}
 			if len(values) < 3 {
 				places = append(places, strconv.Itoa(j+1))
@@ -644,7 +614,7 @@ func (s *Set) CheckValues(model Spec) error {
 	switch {
 	case s.spec.Standardize != model.Standardize:
 		return fmt.Errorf("the rows of %s have standardize = %v, but the model was trained with %v: open the set as Dataset of its run does", s.Name(), s.spec.Standardize, model.Standardize)
-	case is == was || is != Real && was != Real && isBinary(s.train.Values) && isBinary(s.validation.Values) && isBinary(s.test.Values):
+	case is == was || is != Real && was != Real && !s.train.AreGrey() && !s.validation.AreGrey() && !s.test.AreGrey():
 		return nil
 	}
 	return fmt.Errorf("the rows of %s have the binarization %v, the model has %v: open the set with the binarization of the model, as Dataset of its run does", s.Name(), is, was)
@@ -662,19 +632,14 @@ func (s *Set) Fingerprint() string { return s.fingerprint() }
 
 func (s *Set) hash() string {
 	h := sha256.New()
-	if s.train.Reals != nil {
+	if s.train.AreReal() {
 		h.Write([]byte("float32"))
 	}
 	for _, split := range []Split{s.train, s.validation, s.test} {
 		for _, n := range []int{split.Shape.Height, split.Shape.Width, split.Rows} {
 			h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n)))
 		}
-		for values := range split.unpacked() {
-			h.Write(values)
-		}
-		for some := range slices.Chunk(split.Reals, 1<<16) { // each of which is copied
-			binary.Write(h, binary.LittleEndian, some)
-		}
+		split.eachPart(func(some Values) { _, _ = some.WriteTo(h) })
 		h.Write(lengthBytes(split.Lengths))
 		if !s.spec.isNamed() {
 			h.Write(split.Labels)

@@ -45,7 +45,7 @@ func TestFromRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Train().Values; !slices.Equal(got, []uint8{0, 0, 255, 255, 0, 0, 255, 255}) {
+	if got := s.Train().Bytes(); !slices.Equal(got, []uint8{0, 0, 255, 255, 0, 0, 255, 255}) {
 		t.Errorf("rounded to %v", got)
 	}
 	if s.Name() != "own" || s.Shape() != (Shape{2, 2}) || s.Test().Rows != 1 || s.Test().Name != "test" {
@@ -235,7 +235,7 @@ func TestNoticeOfConstantUnits(t *testing.T) {
 func TestSplitWithoutAName(t *testing.T) {
 	wantError(t, Split{}.Check(), "the split: shape 0×0")
 	wantError(t, Split{Name: "test", Shape: Shape{1, 1}}.Check(), "the test split has no rows")
-	if text := (Split{Shape: Shape{1, 2}, Rows: 3}).String(); text != "3 rows of 1×2" {
+	if text := (Split{Shape: Shape{1, 2}, Values: Values{Rows: 3}}).String(); text != "3 rows of 1×2" {
 		t.Errorf("the description is %q", text)
 	}
 }

@@ -21,11 +21,11 @@ func (s *Set) Description() string {
 	fmt.Fprintln(&b, s)
 	kind := "grey levels"
 	switch {
-	case s.train.Reals != nil:
+	case s.train.AreReal():
 		kind = "real numbers"
 	case s.spins:
 		kind = "spins of -1 and 1, which are 0 and 1 here"
-	case isBinary(s.train.Values):
+	case !s.train.AreGrey():
 		kind = "bits"
 	}
 	fmt.Fprintf(&b, "type: %s (binarization %v)\n", kind, s.spec.Binarization)
@@ -132,9 +132,9 @@ func listed(texts []string) string {
 func (s Split) Sheet(n int) Sheet {
 	sheet := Sheet{Shape: s.Shape}
 	least, most := 0.0, 1.0
-	if s.Reals != nil {
+	if s.AreReal() {
 		least, most = math.Inf(1), math.Inf(-1)
-		for i := range s.Reals {
+		for i := range s.Reals() {
 			least, most = min(least, s.At(i)), max(most, s.At(i))
 		}
 	}

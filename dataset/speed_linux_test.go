@@ -44,7 +44,7 @@ func writeValues(b *testing.B, set *Set, path, to string) {
 	}
 	n := rows.Shape.Units()
 	bytesOf := func(s Split, r int) string {
-		text, err := binary.Append(nil, binary.LittleEndian, s.Reals[r*n:(r+1)*n])
+		text, err := binary.Append(nil, binary.LittleEndian, s.Reals()[r*n:(r+1)*n])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func writeValues(b *testing.B, set *Set, path, to string) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	if err := binary.Write(f, binary.LittleEndian, rows.Reals); err != nil {
+	if err := binary.Write(f, binary.LittleEndian, rows.Reals()); err != nil {
 		b.Fatal(err)
 	}
 }

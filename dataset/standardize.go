@@ -15,13 +15,13 @@ type scaling struct {
 }
 
 // each yields the index of each real number and its unit, without the steps that pad sequences.
-func (r rows) each() iter.Seq2[int, int] {
+func (r Split) each() iter.Seq2[int, int] {
 	return func(yield func(index, unit int) bool) {
-		n, width := r.shape.Units(), r.shape.Width
-		for i := range r.reals {
+		n, width := r.Shape.Units(), r.Shape.Width
+		for i := range r.Reals() {
 			unit := i % n
-			if r.lengths != nil {
-				if unit/width >= r.lengths[i/n] {
+			if r.Lengths != nil {
+				if unit/width >= r.Lengths[i/n] {
 					continue
 				}
 				unit %= width
@@ -46,27 +46,27 @@ func (by scaling) original(v float64) float64 { return by.Mean + by.SD*v }
 
 // moments returns the mean and the standard deviation of each unit, for sequences of a step, by the rows and their
 // weights.
-func (r rows) moments() []scaling {
-	units := r.shape.Units()
-	if r.lengths != nil {
-		units = r.shape.Width
+func (r Split) moments(weights []float64) []scaling {
+	units := r.Shape.Units()
+	if r.Lengths != nil {
+		units = r.Shape.Width
 	}
 	weight := func(i int) float64 {
-		if r.weights == nil {
+		if weights == nil {
 			return 1
 		}
-		return r.weights[i/r.shape.Units()]
+		return weights[i/r.Shape.Units()]
 	}
 	all, sums := make([]scaling, units), make([]float64, units)
 	for i, k := range r.each() {
 		if w := weight(i); w > 0 {
 			sums[k] += w
-			all[k].Mean += (float64(r.reals[i]) - all[k].Mean) * w / sums[k]
+			all[k].Mean += (float64(r.Reals()[i]) - all[k].Mean) * w / sums[k]
 		}
 	}
 	for i, k := range r.each() {
 		if w := weight(i); w > 0 {
-			d := float64(r.reals[i]) - all[k].Mean
+			d := float64(r.Reals()[i]) - all[k].Mean
 			all[k].SD += d * d * w / sums[k]
 		}
 	}
@@ -78,8 +78,8 @@ func (r rows) moments() []scaling {
 
 // scalings returns the scaling of each unit by its moments. The units of binary and categorical columns keep their
 // numbers, and a constant unit becomes 0.
-func (r rows) scalings(columns []Column) []scaling {
-	all := r.moments()
+func (r Split) scalings(columns []Column) []scaling {
+	all := r.moments(r.Weights)
 	for k := range all {
 		if all[k].SD == 0 {
 			all[k].SD = 1
@@ -101,23 +101,22 @@ func (s *Set) standardize() error {
 		return fmt.Errorf("data set %s: standardize = true is for columns of numbers, but the rows are images of %v: omit standardize", s.Name(), s.Shape())
 	}
 	for i, of := range []Split{s.train, s.validation, s.test} {
-		part := rows{shape: of.Shape, reals: of.Reals, weights: of.Weights, lengths: of.Lengths}
 		if i == 0 {
-			s.scalings = part.scalings(s.columns)
+			s.scalings = of.scalings(s.columns)
 		}
-		part.standardize(s.scalings)
+		of.standardize(s.scalings)
 	}
 	s.spec.Standardize, s.fingerprint = true, sync.OnceValue(s.hash)
 	return nil
 }
 
 // standardize replaces the numbers, in place. It does nothing without scalings.
-func (r rows) standardize(by []scaling) {
+func (r Split) standardize(by []scaling) {
 	if by == nil {
 		return
 	}
 	for i, k := range r.each() {
-		r.reals[i] = float32((float64(r.reals[i]) - by[k].Mean) / by[k].SD)
+		r.Reals()[i] = float32((float64(r.Reals()[i]) - by[k].Mean) / by[k].SD)
 	}
 }
 
@@ -156,7 +155,7 @@ func (s *Set) Original(rows Sheet) Sheet {
 // fromZeroToOne reports whether the real training numbers of the file are from 0 to 1.
 func (s *Set) fromZeroToOne() bool {
 	n := len(s.scalings)
-	for i, v := range s.train.Reals {
+	for i, v := range s.train.Reals() {
 		x, rounding := float64(v), 0.0
 		if n > 0 {
 			x, rounding = s.scalings[i%n].original(x), 1e-6

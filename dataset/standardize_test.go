@@ -146,8 +146,8 @@ func TestStandardizedScales(t *testing.T) {
 
 // Rows count as often as their weights say, and rows of weight 0 do not count.
 func TestStandardizeByWeights(t *testing.T) {
-	of := rows{shape: Shape{1, 1}, reals: []float32{1e6, 1, 4, 7}, weights: []float64{0, 2, 1, 3}}
-	if by, want := of.scalings(nil)[0], (rows{shape: Shape{1, 1}, reals: []float32{1, 1, 4, 7, 7, 7}}).scalings(nil)[0]; math.Abs(by.Mean-want.Mean) > 1e-12 || math.Abs(by.SD-want.SD) > 1e-12 {
+	of := Split{Shape: Shape{1, 1}, Values: Reals(1, []float32{1e6, 1, 4, 7}), Weights: []float64{0, 2, 1, 3}}
+	if by, want := of.scalings(nil)[0], (Split{Shape: Shape{1, 1}, Values: Reals(1, []float32{1, 1, 4, 7, 7, 7})}).scalings(nil)[0]; math.Abs(by.Mean-want.Mean) > 1e-12 || math.Abs(by.SD-want.SD) > 1e-12 {
 		t.Errorf("by weights %v, want %v", by, want)
 	}
 }
@@ -173,13 +173,13 @@ func TestStoredScalings(t *testing.T) {
 
 // The steps that pad sequences do not count, and stay 0.
 func TestStandardizeSequences(t *testing.T) {
-	of := rows{shape: Shape{3, 2}, reals: []float32{1, 10, 3, 10, 0, 0 /* padding */, 5, 10, 7, 10, 9, 10}, lengths: []int{2, 3}}
+	of := Split{Shape: Shape{3, 2}, Values: Reals(6, []float32{1, 10, 3, 10, 0, 0 /* padding */, 5, 10, 7, 10, 9, 10}), Lengths: []int{2, 3}}
 	by := of.scalings(nil)
 	if want := []scaling{{5, math.Sqrt(8)}, {10, 1}}; math.Abs(by[0].SD-want[0].SD) > 1e-12 || by[0].Mean != want[0].Mean || by[1] != want[1] {
 		t.Errorf("the scalings are %v, want %v", by, want)
 	}
 	of.standardize(by)
-	if of.reals[4] != 0 || of.reals[5] != 0 || of.reals[8] != float32(2/math.Sqrt(8)) {
-		t.Errorf("the steps are %v", of.reals)
+	if of.Reals()[4] != 0 || of.Reals()[5] != 0 || of.Reals()[8] != float32(2/math.Sqrt(8)) {
+		t.Errorf("the steps are %v", of.Reals())
 	}
 }

@@ -66,11 +66,11 @@ func (s *Set) Save(w io.Writer) error {
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
 		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil, split.Weights != nil}
-		if !isBinary(split.Values) {
+		if split.AreGrey() {
 			h.Bits = 8
 		}
 	}
-	if s.train.Reals != nil {
+	if s.train.AreReal() {
 		h.Bits = 32
 	}
 	header, err := json.Marshal(h)
@@ -83,18 +83,13 @@ func (s *Set) Save(w io.Writer) error {
 	header = header[:len(header)-1] // without the brace: the checksum follows
 	writeRows := func(w io.Writer) {
 		for _, split := range splits {
-			switch h.Bits {
-			case 1:
-				for values := range split.unpacked() {
-					w.Write(packBits(nil, values))
+			split.eachPart(func(some Values) {
+				if h.Bits == 1 {
+					w.Write(packBits(nil, some.Bytes()))
+				} else {
+					some.WriteTo(w)
 				}
-			case 8:
-				w.Write(split.Values)
-			case 32:
-				for some := range slices.Chunk(split.Reals, 1<<16) { // each of which is copied
-					binary.Write(w, binary.LittleEndian, some)
-				}
-			}
+			})
 			w.Write(split.Labels)
 			w.Write(lengthBytes(split.Lengths))
 			binary.Write(w, binary.LittleEndian, split.Weights)
@@ -150,7 +145,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
 		return nil, "", errors.New("the stored data set is damaged: its checksum does not match")
 	}
-	var divided [3]rows
+	var divided [3]Split
 	shape := Shape{h.Height, h.Width}
 	for i, split := range h.Splits {
 		part := data[:h.bytes(split)]
@@ -158,9 +153,9 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		if split.Weights {
 			end := len(part) - 8*split.Rows
 			for k := end; k < len(part); k += 8 {
-				divided[i].weights = append(divided[i].weights, math.Float64frombits(binary.LittleEndian.Uint64(part[k:])))
+				divided[i].Weights = append(divided[i].Weights, math.Float64frombits(binary.LittleEndian.Uint64(part[k:])))
 			}
-			if slices.ContainsFunc(divided[i].weights, func(w float64) bool { return w < 0 || !statistics.Finite(w) }) {
+			if slices.ContainsFunc(divided[i].Weights, func(w float64) bool { return w < 0 || !statistics.Finite(w) }) {
 				return nil, "", errors.New("the stored data set is damaged: it has weights that are negative or not finite")
 			}
 			part = part[:end]
@@ -168,9 +163,9 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		if split.Lengths {
 			end := len(part) - 4*split.Rows
 			for k := end; k < len(part); k += 4 {
-				divided[i].lengths = append(divided[i].lengths, int(binary.LittleEndian.Uint32(part[k:])))
+				divided[i].Lengths = append(divided[i].Lengths, int(binary.LittleEndian.Uint32(part[k:])))
 			}
-			if err := checkLengths(divided[i].lengths, split.Rows, shape.Height); err != nil {
+			if err := checkLengths(divided[i].Lengths, split.Rows, shape.Height); err != nil {
 				return nil, "", fmt.Errorf("the stored data set is damaged: %w", err)
 			}
 			part = part[:end]
@@ -178,20 +173,23 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		labels := len(part)
 		if split.Labeled {
 			labels -= split.Rows
-			divided[i].labels = part[labels:]
+			divided[i].Labels = part[labels:]
 		}
-		divided[i].shape, divided[i].values = shape, part[:labels:labels]
-		switch h.Bits {
+		divided[i].Shape = shape
+		switch part = part[:labels:labels]; h.Bits {
 		case 1:
-			divided[i].values, divided[i].packed = byRows(part[:labels], split.Rows, shape.Units())
+			divided[i].Values = byRows(part, split.Rows, shape.Units())
+		case 8:
+			divided[i].Values = Bytes(shape.Units(), part)
 		case 32:
-			divided[i].values, divided[i].reals = nil, slices.Grow([]float32(nil), labels/4)
-			for k := 0; k < labels; k += 4 {
-				divided[i].reals = append(divided[i].reals, math.Float32frombits(binary.LittleEndian.Uint32(part[k:])))
+			reals := make([]float32, labels/4)
+			for k := range reals {
+				reals[k] = math.Float32frombits(binary.LittleEndian.Uint32(part[4*k:]))
 			}
-			if slices.ContainsFunc(divided[i].reals, func(v float32) bool { return !statistics.Finite(float64(v)) }) {
+			if slices.ContainsFunc(reals, func(v float32) bool { return !statistics.Finite(float64(v)) }) {
 				return nil, "", errors.New("the stored data set is damaged: it has numbers that are not finite")
 			}
+			divided[i].Values = Reals(shape.Units(), reals)
 		}
 	}
 	s = newSet(h.Spec.OpenedBefore(), divided[0], divided[1], divided[2])
@@ -292,10 +290,6 @@ func (h storedHeader) bytes(s storedSplit) int {
 		n += 8 * s.Rows
 	}
 	return n
-}
-
-func isBinary(values []uint8) bool {
-	return !slices.ContainsFunc(values, func(v uint8) bool { return v != 0 && v != 255 })
 }
 
 // packBits appends values, 0 for off and 1 or 255 for on, as bits. The first bit begins a new byte.

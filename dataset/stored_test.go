@@ -43,8 +43,8 @@ func wantEqualSets(t interface{ Errorf(string, ...any) }, got, want *Set) {
 	}
 	for i, split := range []Split{got.Train(), got.Validation(), got.Test()} {
 		same := []Split{want.Train(), want.Validation(), want.Test()}[i]
-		if split.Name != same.Name || !slices.Equal(split.Values, same.Values) || !slices.Equal(split.Labels, same.Labels) {
-			t.Errorf("%s rows are %v with labels %v, not %v with %v", split.Name, split.Values, split.Labels, same.Values, same.Labels)
+		if split.Name != same.Name || !slices.Equal(split.Bytes(), same.Bytes()) || !slices.Equal(split.Labels, same.Labels) {
+			t.Errorf("%s rows are %v with labels %v, not %v with %v", split.Name, split.Bytes(), split.Labels, same.Bytes(), same.Labels)
 		}
 	}
 }

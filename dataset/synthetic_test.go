@@ -140,8 +140,8 @@ func TestPatchesAreTilesOfFaces(t *testing.T) {
 	const picture, row, column = 9, 3, 5 // the second picture with test tiles
 	for y := range 8 {
 		for x := range 8 {
-			want := faces.train.values[picture*4096+(8*row+y)*64+8*column+x]
-			if got := tiles.test.values[(64+8*row+column)*64+8*y+x]; got != want {
+			want := faces.train.Bytes()[picture*4096+(8*row+y)*64+8*column+x]
+			if got := tiles.test.Bytes()[(64+8*row+column)*64+8*y+x]; got != want {
 				t.Fatalf("pixel %d, %d of the tile is %d, want %d", y, x, got, want)
 			}
 		}
@@ -149,11 +149,13 @@ func TestPatchesAreTilesOfFaces(t *testing.T) {
 }
 
 func TestGlyphsAreTheSameEveryTime(t *testing.T) {
-	a, b, other := drawGlyphs(200, 1), drawGlyphs(200, 1), drawGlyphs(200, 2)
-	if !bytes.Equal(a.values, b.values) {
+	a, _ := drawGlyphs(200, 1)
+	b, _ := drawGlyphs(200, 1)
+	other, _ := drawGlyphs(200, 2)
+	if !bytes.Equal(a, b) {
 		t.Error("two calls with one seed differ")
 	}
-	if bytes.Equal(a.values, other.values) {
+	if bytes.Equal(a, other) {
 		t.Error("two seeds give the same glyphs")
 	}
 }

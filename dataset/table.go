@@ -823,11 +823,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			if of.absent && t.train == 0 {
 				continue
 			}
-			if data.labels, err = of.labels(c.Values, t.train); err != nil {
+			if data.Labels, err = of.labels(c.Values, t.train); err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 			}
 			if of.absent {
-				data.labels = data.labels[:t.train]
+				data.Labels = data.Labels[:t.train]
 			}
 			continue
 		}
@@ -852,7 +852,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if units == 0 {
 		return train, test, fmt.Errorf("no column of the table is left, since each is skipped, has labels, has one value throughout, or has another text in each row: to keep a column, give its kind, such as columns = %q (--columns)", t.name(0)+"=categorical")
 	}
-	data.shape, data.fields, data.header, data.kind = Shape{1, units}, columns, t.header != nil, tableKind
+	data.Shape, data.fields, data.header, data.kind = Shape{1, units}, columns, t.header != nil, tableKind
 	data.columns, data.unnamed = known(columns, data.header, t.kinds)
 	data.decimal = t.decimal
 	switch {
@@ -875,14 +875,14 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			first += of.units
 		}
 	}
-	train, test = data, rows{shape: data.shape, columns: data.columns, kind: data.kind, marks: data.marks}
+	train, test = data, rows{Split: Split{Shape: data.Shape}, columns: data.columns, kind: data.kind, marks: data.marks}
 	cut := t.train * units
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if len(test.numbers) == 0 {
 		test.numbers = nil
 	}
-	if len(data.labels) > t.train {
-		train.labels, test.labels = data.labels[:t.train:t.train], data.labels[t.train:]
+	if len(data.Labels) > t.train {
+		train.Labels, test.Labels = data.Labels[:t.train:t.train], data.Labels[t.train:]
 	}
 	return train, test, nil
 }
@@ -1121,11 +1121,7 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 		if c.ranges != nil {
 			return nil, fmt.Errorf("%s is not a class", c.text)
 		}
-		of, err := tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
-		if err != nil {
-			return nil, err
-		}
-		return of.labels, nil
+		return tensor{size: []int{len(c.numbers)}, numbers: c.numbers}.labels()
 	}
 	places := c.placesIn(values)
 	for r, code := range c.codes {

@@ -162,15 +162,15 @@ func TestNumbersWrittenInAnotherWay(t *testing.T) {
 			path = written(t, "rows.csv", text)
 		}
 		set := opened(t, Spec{Name: path, Test: written(t, "test.csv", other), Columns: columns, Validation: new(0)})
-		if !slices.Equal(set.Test().Values, set.Train().Values) {
-			t.Errorf("%s: the test rows are %v, want %v", columns, set.Test().Values, set.Train().Values)
+		if !slices.Equal(set.Test().Bytes(), set.Train().Bytes()) {
+			t.Errorf("%s: the test rows are %v, want %v", columns, set.Test().Bytes(), set.Train().Bytes())
 		}
 		if bit := set.Columns()[1]; columns == "size=categorical" && bit.Kind != BinaryColumn {
 			t.Errorf("%v", bit)
 		}
 		rows, err := set.ReadRows(written(t, "other.csv", other))
-		if err != nil || !slices.Equal(rows.Values, set.Train().Values) {
-			t.Errorf("%s: the rows are %v, %v, want %v", columns, rows.Values, err, set.Train().Values)
+		if err != nil || !slices.Equal(rows.Bytes(), set.Train().Bytes()) {
+			t.Errorf("%s: the rows are %v, %v, want %v", columns, rows.Bytes(), err, set.Train().Bytes())
 		}
 	}
 }
@@ -182,8 +182,8 @@ func TestReadRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []uint8{0, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 255, 0, 0}; !slices.Equal(rows.Values, want) || rows.Labels != nil {
-		t.Errorf("%v with labels %v, want %v", rows.Values, rows.Labels, want)
+	if want := []uint8{0, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 255, 0, 0}; !slices.Equal(rows.Bytes(), want) || rows.Labels != nil {
+		t.Errorf("%v with labels %v, want %v", rows.Bytes(), rows.Labels, want)
 	}
 	for text, says := range map[string]string{
 		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is not a value of the training data`,
@@ -197,15 +197,15 @@ func TestReadRows(t *testing.T) {
 	_, err = set.ReadRows(written(t, "bits.npy", string(npyFile(small, []byte{0, 1, 1, 0, 0, 1}))))
 	wantError(t, err, `bits.npy: it is not a table: give a CSV or Parquet file with the columns "age", "sex", "job", "class"`)
 	grey := opened(t, Spec{Name: written(t, "levels.csv", "p1,p2\n0,255\n10,20\n200,3\n"), Binarization: Gray, Validation: new(0)})
-	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Values, []uint8{1, 0, 7, 9}) {
-		t.Errorf("dark rows are on another scale: %v, %v", rows.Values, err)
+	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Bytes(), []uint8{1, 0, 7, 9}) {
+		t.Errorf("dark rows are on another scale: %v, %v", rows.Bytes(), err)
 	}
 	divided, err := Spec{Name: "sixteenths", Largest: 16, Missing: "9", Binarization: Gray}.FromRows(Shape{1, 2}, [][]float64{{0, 16}, {8, 4}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows, err = divided.ReadRows(written(t, "divided.csv", "p,q\n16,0\n8,16\n")); err != nil || !slices.Equal(rows.Values, []uint8{255, 0, 128, 255}) {
-		t.Errorf("rows from 0 to 16 are %v, %v", rows.Values, err)
+	if rows, err = divided.ReadRows(written(t, "divided.csv", "p,q\n16,0\n8,16\n")); err != nil || !slices.Equal(rows.Bytes(), []uint8{255, 0, 128, 255}) {
+		t.Errorf("rows from 0 to 16 are %v, %v", rows.Bytes(), err)
 	}
 	_, err = divided.ReadRows(written(t, "missing.csv", "p,q\n16,0\n9,16\n"))
 	wantError(t, err, "line 3", `a missing value ("9")`)
@@ -308,10 +308,10 @@ func TestRealNumbersStayReal(t *testing.T) {
 	}
 	path := written(t, "small.csv", text)
 	set := opened(t, Spec{Name: path, Binarization: Real, Validation: new(4)})
-	if v := set.Train().Floats()[0]; !(v[0] >= 0.0015 && v[0] < 0.0016 && v[1] <= -29980) || set.Train().Values != nil {
+	if v := set.Train().Floats()[0]; !(v[0] >= 0.0015 && v[0] < 0.0016 && v[1] <= -29980) || set.Train().Bytes() != nil {
 		t.Errorf("the first row is %v", v)
 	}
-	if part := set.Train().Subset(3, 1); part.Rows != 3 || len(part.Reals) != 6 || part.Check() != nil {
+	if part := set.Train().Subset(3, 1); part.Rows != 3 || len(part.Reals()) != 6 || part.Check() != nil {
 		t.Errorf("a part is %+v", part)
 	}
 	again, err := Load(bytes.NewReader(stored(t, set)))
@@ -319,11 +319,11 @@ func TestRealNumbersStayReal(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEqualSets(t, again, set)
-	if !slices.Equal(again.Train().Reals, set.Train().Reals) {
+	if !slices.Equal(again.Train().Reals(), set.Train().Reals()) {
 		t.Error("stored real numbers are loaded otherwise")
 	}
 	byRows, err := Spec{Name: "own", Binarization: Real, Validation: new(0)}.FromRows(Shape{1, 2}, [][]float64{{1, 2}, {-1, 0.5}}, [][]float64{{3, 4}})
-	if err != nil || !slices.Equal(byRows.Train().Reals, []float32{1, 2, -1, 0.5}) {
+	if err != nil || !slices.Equal(byRows.Train().Reals(), []float32{1, 2, -1, 0.5}) {
 		t.Errorf("rows of a program are %v, %v", byRows, err)
 	}
 	unit := [][]float64{{0, 1}, {1, 0}}
@@ -350,8 +350,8 @@ func TestLargestGivesTheScale(t *testing.T) {
 	_, err := Spec{Name: path}.Open()
 	wantError(t, err, path, `column "b"`, "largest = 16")
 	set := opened(t, Spec{Name: path, Largest: 16, Binarization: Gray, Validation: new(0), Shape: "2x1"})
-	if set.Shape() != (Shape{2, 1}) || set.CheckPixels() != nil || !slices.Equal(set.Train().Values, []uint8{0, 255, 191, 0}) {
-		t.Errorf("%v: %v", set, set.Train().Values)
+	if set.Shape() != (Shape{2, 1}) || set.CheckPixels() != nil || !slices.Equal(set.Train().Bytes(), []uint8{0, 255, 191, 0}) {
+		t.Errorf("%v: %v", set, set.Train().Bytes())
 	}
 	_, err = Spec{Name: path, Largest: 8}.Open()
 	wantError(t, err, "row 1", "16 is not from 0 to largest = 8")
@@ -366,7 +366,7 @@ func TestLargestLeavesCategories(t *testing.T) {
 	path := written(t, "pixels.csv", "device,on,p\nA,no,0\nB,yes,1\nC,no,16\nA,yes,4\n")
 	for _, shape := range []string{"", "1x5"} {
 		set := opened(t, Spec{Name: path, Test: twin(t, path), Largest: 16, Shape: shape, Binarization: Real, Validation: new(0)})
-		if got, want := set.Train().Reals[5:10], []float32{0, 1, 0, 1, 0.0625}; !slices.Equal(got, want) {
+		if got, want := set.Train().Reals()[5:10], []float32{0, 1, 0, 1, 0.0625}; !slices.Equal(got, want) {
 			t.Errorf("shape %q: the second row is %v, want %v", shape, got, want)
 		}
 	}
@@ -474,7 +474,7 @@ func TestThousandsSeparators(t *testing.T) {
 		wantError(t, err, `column "price": the comma of "1,234" on line 2 may separate thousands`, "--decimal")
 		for decimal, want := range map[string]string{".": "[1234 999 12500 56188 850 3400]", ",": "[1.234 999 12.5 56.188 850 3.4]"} { // the remedies
 			set := opened(t, Spec{Name: written(t, "prices.csv", text), Columns: "size=skip", Binarization: Real, Validation: new(0), Decimal: decimal, Test: written(t, "test.csv", text)})
-			if got := fmt.Sprint(set.Train().Reals); got != want {
+			if got := fmt.Sprint(set.Train().Reals()); got != want {
 				t.Errorf("with decimal = %s: %v, want %s", decimal, got, want)
 			}
 		}
@@ -886,7 +886,7 @@ func TestLinesWithAndWithoutQuotes(t *testing.T) {
 			if err != nil {
 				return "", regexp.MustCompile(`line \d+`).FindString(err.Error())
 			}
-			return fmt.Sprint(set.Columns(), set.Train().Reals, set.Test().Reals), ""
+			return fmt.Sprint(set.Columns(), set.Train().Reals(), set.Test().Reals()), ""
 		}
 		rows, line := open(text)
 		for _, quoted := range []string{"name", "x", "2.5", "1.5"} {

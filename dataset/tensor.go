@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // tensor holds an array of numbers from a file, in C order.
@@ -88,10 +89,16 @@ func (a tensor) rows() (rows, error) {
 	default:
 		return rows{}, fmt.Errorf("the array has shape %v; rows × units or rows × height × width is needed", a.size)
 	}
-	read := rows{shape: shape, kind: a.kind, values: a.bytes, packed: a.packed, numbers: a.numbers, scaled: a.truth, bits: a.packed != nil && !a.truth}
+	read := rows{Split: Split{Shape: shape}, numbers: a.numbers, kind: a.kind, scaled: a.truth, bits: a.packed != nil && !a.truth}
+	switch {
+	case a.packed != nil:
+		read.Values = numbers.Bits(shape.Units(), a.packed)
+	case a.numbers == nil:
+		read.Values = Bytes(shape.Units(), a.bytes)
+	}
 	if a.truth {
-		for i, v := range read.values {
-			read.values[i] = 255 * v
+		for i, v := range a.bytes {
+			a.bytes[i] = 255 * v
 		}
 	}
 	return read, nil
@@ -106,33 +113,32 @@ func (a tensor) isVector() bool {
 const extendedLabels = 8
 
 // labels returns the classes in an array of whole numbers, one for each row.
-func (a tensor) labels() (rows, error) {
+func (a tensor) labels() (labels []uint8, err error) {
 	step := 1
 	switch {
 	case a.isVector():
 	case len(a.size) == 2 && a.size[1] == extendedLabels && a.numbers != nil:
 		step = extendedLabels
 	default:
-		return rows{}, fmt.Errorf("the array has shape %v; one number per row is needed", a.size)
+		return nil, fmt.Errorf("the array has shape %v; one number per row is needed", a.size)
 	}
-	var data rows
 	minus := false
 	for i := 0; i < a.count(); i += step {
 		v := a.at(i)
 		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-			return rows{}, fmt.Errorf("row %d: %v is not a class: classes are whole numbers from 0 to %d, and -1 or 255 marks a row without a class", i/step+1, v, Unlabeled-1)
+			return nil, fmt.Errorf("row %d: %v is not a class: classes are whole numbers from 0 to %d, and -1 or 255 marks a row without a class", i/step+1, v, Unlabeled-1)
 		}
 		label, err := classOf(int64(v))
 		if err != nil {
-			return rows{}, fmt.Errorf("row %d: %w", i/step+1, err)
+			return nil, fmt.Errorf("row %d: %w", i/step+1, err)
 		}
-		data.labels = append(data.labels, label)
+		labels = append(labels, label)
 		minus = minus || v < 0
 	}
-	if len(data.labels) == 0 {
-		return rows{}, errors.New("the file has no labels")
+	if len(labels) == 0 {
+		return nil, errors.New("the file has no labels")
 	}
-	return data, checkSigns(data.labels, minus)
+	return labels, checkSigns(labels, minus)
 }
 
 // read reads the values of an array of numbers of a kind after a header of the given length. Truth values become 0

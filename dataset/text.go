@@ -39,7 +39,8 @@ func readText(r io.Reader) (rows, error) {
 	if len(p.values) == 0 {
 		return rows{}, errors.New("the file has no rows")
 	}
-	read := rows{shape: Shape{1, p.width}, values: p.values, scaled: true}
+	read := bytesOf(Shape{1, p.width}, p.values, nil)
+	read.scaled = true
 	for column := range p.width {
 		read.unnamed = append(read.unnamed, strconv.Itoa(column+1))
 	}

@@ -359,10 +359,10 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 func TestInpaintingIsTheConditionalNormal(t *testing.T) {
 	const n, d = 20_000, 4
 	m, x := drawn(t, d, 2, 1)
-	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1}
+	row := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Reals(d, make([]float32, d))}
 	for i, v := range x[0] {
 		x[0][i] = float64(float32(v))
-		row.Reals = append(row.Reals, float32(v))
+		row.Reals()[i] = float32(v)
 	}
 	for _, missing := range [][]int{{1, 3}, {0}, {0, 1, 2, 3}} {
 		mask, known := make(dataset.Mask, d), []int{}

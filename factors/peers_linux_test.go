@@ -47,7 +47,7 @@ func BenchmarkPeers(b *testing.B) {
 		b.Fatal(err)
 	}
 	shape := dataset.Shape{Height: 1, Width: d}
-	rows := dataset.Split{Name: "train", Shape: shape, Rows: n, Values: values}.Floats()
+	rows := dataset.Split{Name: "train", Shape: shape, Values: dataset.Bytes(shape.Units(), values)}.Floats()
 	measure := func(name string, fit func(seconds func(func() error)) (objective float64)) {
 		b.Run(name, func(b *testing.B) {
 			least, objective := math.Inf(1), 0.0

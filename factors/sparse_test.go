@@ -199,7 +199,7 @@ func TestSparseCodingIsCancelled(t *testing.T) {
 	if _, err := m.learn(ctx, rows, 1, 5); !errors.Is(err, context.Canceled) || !slices.Equal(m.words, before) {
 		t.Errorf("the error is %v, and the atoms are %v, want %v", err, m.words, before)
 	}
-	split := dataset.Split{Name: "test", Shape: m.shape, Rows: 2, Reals: make([]float32, 12)}
+	split := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Reals(m.shape.Units(), make([]float32, 12))}
 	if _, err := m.Estimate(ctx, split, 1, 1, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error of estimates is %v", err)
 	}

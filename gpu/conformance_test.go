@@ -19,6 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/enginetest"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/file/filetest"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"gorgonia.org/cu"
 )
 
@@ -68,11 +69,11 @@ func minibatches(a engine.Algorithm, data engine.Data) engine.Job {
 
 // stripes returns rows with a structure that a machine can learn.
 func stripes(rows, units int) engine.Data {
-	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
+	data := engine.Data{Values: numbers.Bytes(units, make([]uint8, rows*units))}
 	for r := range rows {
 		for j := range units {
 			if (j/(1+r%4)+r/4)%2 == 0 {
-				data.Values[r*units+j] = 255
+				data.Bytes()[r*units+j] = 255
 			}
 		}
 	}

@@ -392,10 +392,10 @@ func hold[T any](m *memory, from []T) address {
 
 // holdRows copies rows to the device, whose kernels read bytes.
 func holdRows(m *memory, data engine.Data) address {
-	if data.Reals != nil && m.err == nil {
+	if data.AreReal() && m.err == nil {
 		m.err = errors.New("the GPU cannot compute with real numbers (binarization real): use --backend cpu")
 	}
-	return hold(m, data.Unpacked().Values)
+	return hold(m, data.Bytes())
 }
 
 func download[T any](m *memory, to []T, from address) {

@@ -3,10 +3,8 @@ package hm
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -60,26 +58,17 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 
 // workOn returns a text that identifies an evaluation: the model, the rows, the number of samples and the seed.
 func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
+	values := sha256.New()
+	_, _ = split.WriteTo(values) // which returns no error
 	text, err := json.Marshal(struct {
 		Experiment, Parameters, Split, Values string
 		Rows, RowsAPart, Samples              int
 		Seed                                  uint64
-	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", sha256.Sum256(valuesOf(split))), split.Rows, rowsAPart, samples, m.seed})
+	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", values.Sum(nil)), split.Rows, rowsAPart, samples, m.seed})
 	if err != nil {
 		panic(err) // strings and numbers always marshal
 	}
 	return string(text)
-}
-
-func valuesOf(split dataset.Split) []byte {
-	bytes := split.Values
-	if split.Bits != nil {
-		bytes = split.Bits
-	}
-	for _, v := range split.Reals {
-		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
-	}
-	return bytes
 }
 
 // estimated lists the fields of a Likelihood with the names of the tensors that store them in a part.

@@ -59,7 +59,7 @@ func TestExactKLOfPatterns(t *testing.T) {
 
 // firstRows returns the first n rows of a split.
 func firstRows(s dataset.Split, n int) dataset.Split {
-	s.Rows, s.Values, s.Labels = n, s.Values[:n*s.Shape.Units()], s.Labels[:n]
+	s.Values, s.Labels = s.Part(0, n), s.Labels[:n]
 	return s
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -91,17 +90,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	data = data.Unpacked()
-	data.Values, data.Reals = slices.Clone(data.Values), slices.Clone(data.Reals)
-	for k := range data.Rows * units {
-		switch {
-		case known[k%units]:
-		case data.Reals != nil:
-			data.Reals[k] = float32(start[k%units]) / 255
-		default:
-			data.Values[k] = start[k%units]
-		}
-	}
+	data.Values = data.Fill(mask, start)
 	model, err := m.engine.chains()
 	if err != nil {
 		return dataset.Inpainting{}, err

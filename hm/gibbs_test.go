@@ -57,7 +57,7 @@ func TestInpaint(t *testing.T) {
 	bothCodings(t, func(t *testing.T, coding Coding) {
 		const chains = 4000
 		m, exact := tiny(t, coding, 4, 3, 2)
-		rows := dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 2, Values: []uint8{255, 0, 255, 0, 0, 255, 255, 255}}
+		rows := dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, []uint8{255, 0, 255, 0, 0, 255, 255, 255})}
 		mask := dataset.Mask{false, true, true, false}
 		p, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 20, Candidates: 4, Inner: 1, Retain: true}, nil)
 		if err != nil {
@@ -102,7 +102,7 @@ func TestMissingPixelsDoNotMatter(t *testing.T) {
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)
 	mask := dataset.Mask{true, true, false, false}
 	inpaint := func(values ...uint8) []dataset.Sheet {
-		p, err := m.Inpaint(t.Context(), dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 1, Values: values}, mask, 3, Chain{Sweeps: 2}, nil)
+		p, err := m.Inpaint(t.Context(), dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, values)}, mask, 3, Chain{Sweeps: 2}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestChainsThatMakeNoSense(t *testing.T) {
 func TestInpaintKeepsKnownGrayLevels(t *testing.T) {
 	t.Parallel()
 	m, _ := tiny(t, ZeroOne, 4, 3, 2)
-	rows := dataset.Split{Name: "test", Shape: shape(1, 4), Rows: 1, Values: []uint8{51, 204, 0, 255}}
+	rows := dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, []uint8{51, 204, 0, 255})}
 	p, err := m.Inpaint(t.Context(), rows, dataset.Mask{false, false, true, true}, 5, Chain{Sweeps: 2}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestInpaintedDraws(t *testing.T) {
 	e := NRWS().Experiment(New(shape(1, 5)).Dense(2, 2), patterns(t))
 	m := &Model{experiment: e, shape: shape(1, 5), parameters: p, engine: &evaluator{parameters: p}, seed: 3}
 	exact := oracle.NewNetworks(p)
-	rows := dataset.Split{Name: "test", Shape: shape(1, 5), Rows: 1, Values: []uint8{255, 0, 0, 0, 255}}
+	rows := dataset.Split{Name: "test", Shape: shape(1, 5), Values: dataset.Bytes(5, []uint8{255, 0, 0, 0, 255})}
 	for _, mask := range []dataset.Mask{{true, true, true, true, false}, {true, true, true, true, true}} {
 		filled, err := m.Inpaint(t.Context(), rows, mask, chains, Chain{Sweeps: 15, Candidates: 4, Inner: 1, Retain: true, Draws: true}, nil)
 		if err != nil {

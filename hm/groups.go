@@ -175,9 +175,9 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 	switch {
 	case a.Kind(0) != engine.Categorical || rows.Rows == 0:
 		return nil
-	case rows.Reals != nil && a.Binary(0):
+	case rows.AreReal() && a.Binary(0):
 		return fmt.Errorf("the %s rows are real numbers, but the visible units are in groups: open the set with the binarization fixed", rows.Name)
-	case rows.Reals == nil && !a.Binary(0):
+	case !rows.AreReal() && !a.Binary(0):
 		return fmt.Errorf("the %s rows are not real numbers, but some visible units are: open the set with the binarization real", rows.Name)
 	}
 	states, real := make([]uint8, rows.Shape.Units()), []bool{}
@@ -190,7 +190,7 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 			if states[j] = 0; v >= 0.5 {
 				states[j] = 1
 			}
-			if rows.Reals != nil && !real[j] && v != float64(states[j]) {
+			if rows.AreReal() && !real[j] && v != float64(states[j]) {
 				return fmt.Errorf("row %d of the %s rows has %v in unit %d, which belongs to a categorical group: give it 0 or 1, or make it a real number by a group such as 1r", r+1, rows.Name, v, j+1)
 			}
 		}

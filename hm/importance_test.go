@@ -115,7 +115,7 @@ func TestConvergenceInParts(t *testing.T) {
 		t.Skip("draws millions of samples")
 	}
 	m, exact := tiny(t, ZeroOne, 2, 1)
-	split := dataset.Split{Name: "test", Shape: shape(1, 2), Rows: 3, Values: []uint8{0, 0, 255, 0, 255, 255}}
+	split := dataset.Split{Name: "test", Shape: shape(1, 2), Values: dataset.Bytes(2, []uint8{0, 0, 255, 0, 255, 255})}
 	c, err := m.Convergence(t.Context(), split, 1<<21)
 	if err != nil {
 		t.Fatal(err)
@@ -242,9 +242,9 @@ func TestLogPStarIsNormalized(t *testing.T) {
 	}
 	total := 0.0
 	for number := range 8 {
-		x := dataset.Split{Name: "test", Shape: shape(1, 3), Rows: 1}
+		x := dataset.Split{Name: "test", Shape: shape(1, 3), Values: dataset.Bytes(3, make([]uint8, 3))}
 		for j := range 3 {
-			x.Values = append(x.Values, uint8(255*(number>>j&1)))
+			x.Bytes()[j] = uint8(255 * (number >> j & 1))
 		}
 		e, err := m.Evaluate(t.Context(), x, 20_000, nil)
 		if err != nil {

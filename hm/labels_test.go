@@ -173,10 +173,10 @@ func TestOtherRowsAreRefused(t *testing.T) {
 	defer learner.Close()
 	units := set.Shape().Units()
 	for says, rows := range map[string]dataset.Split{
-		"the model has":        {Name: "test", Shape: shape(1, units+1), Rows: 1, Values: make([]uint8, units+1)},
+		"the model has":        {Name: "test", Shape: shape(1, units+1), Values: dataset.Bytes(units+1, make([]uint8, units+1))},
 		"no rows":              {Name: "test", Shape: set.Shape()},
-		"values for 2 rows":    {Name: "test", Shape: set.Shape(), Rows: 2, Values: make([]uint8, units)},
-		"a height and a width": {Name: "test", Shape: shape(-1, -units), Rows: 1, Values: make([]uint8, units)},
+		"hold 1 rows of":       {Name: "test", Shape: set.Shape(), Values: dataset.Bytes(units, make([]uint8, units+1))},
+		"a height and a width": {Name: "test", Shape: shape(-1, -units), Values: dataset.Bytes(units, make([]uint8, units))},
 	} {
 		_, err := learner.Validate(t.Context(), rows)
 		wantError(t, err, says)

@@ -284,9 +284,9 @@ func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 		return err
 	}
 	switch trained := e.Dataset.Binarization; {
-	case trained != dataset.Real && s.Reals != nil:
+	case trained != dataset.Real && s.AreReal():
 		return fmt.Errorf("the %s rows have real numbers, but the model was trained with binarization %v: open the data with that", s.Name, trained)
-	case trained == dataset.Real && s.Reals == nil:
+	case trained == dataset.Real && !s.AreReal():
 		return fmt.Errorf("the model was trained with binarization real, but the %s rows have no real numbers: open the data with that", s.Name)
 	}
 	return nil

@@ -33,15 +33,16 @@ func tiny(t testing.TB, coding Coding, units ...int) (*Model, *oracle.Networks) 
 // twice. Its labels are the numbers.
 func everyRow(units int) dataset.Split {
 	s := dataset.Split{Name: "test", Shape: shape(1, units)}
+	var values []uint8
 	for number := range 1 << units {
 		for range 1 + number%2 {
-			s.Rows++
 			s.Labels = append(s.Labels, uint8(number))
 			for j := range units {
-				s.Values = append(s.Values, uint8(255*(number>>j&1)))
+				values = append(values, uint8(255*(number>>j&1)))
 			}
 		}
 	}
+	s.Values = dataset.Bytes(units, values)
 	return s
 }
 
@@ -55,13 +56,7 @@ func explain(exact *oracle.Networks, s dataset.Split) (all []oracle.Explanation)
 
 // states returns the rows of a split as values of the visible units.
 func states(exact *oracle.Networks, s dataset.Split) [][]float64 {
-	data := engine.Data{Rows: s.Rows, Units: s.Shape.Units()}
-	for _, row := range s.Floats() {
-		for _, v := range row {
-			data.Reals = append(data.Reals, float32(v))
-		}
-	}
-	return exact.Rows(data)
+	return exact.Rows(engine.Data{Values: s.Values})
 }
 
 func bothCodings(t *testing.T, test func(t *testing.T, coding Coding)) {
@@ -277,8 +272,8 @@ func TestEvaluationsRefuse(t *testing.T) {
 	split, narrow := everyRow(4), everyRow(3)
 	empty := dataset.Split{Name: "validation", Shape: shape(1, 4)}
 	cut, unlabeled, reals := split, split, split
-	reals.Values, reals.Reals = nil, make([]float32, len(split.Values))
-	cut.Values, unlabeled.Labels = split.Values[:9], split.Labels[:3]
+	reals.Values = dataset.Reals(4, make([]float32, 4*split.Rows))
+	cut.Values, unlabeled.Labels = dataset.Bytes(3, split.Bytes()[:9]), split.Labels[:3]
 	ctx := t.Context()
 	for _, test := range []struct {
 		name string
@@ -319,8 +314,8 @@ func TestSomeRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, all.Rows-1).Draw(t, "n")
 		some := m.WithSeed(rapid.Uint64().Draw(t, "seed")).Subset(all, n)
-		if some.Rows != n || len(some.Values) != n*6 || len(some.Labels) != n || some.Name != all.Name || some.Shape != all.Shape {
-			t.Fatalf("asked for %d rows of %q, got %d of %q with %d values and %d labels", n, all.Name, some.Rows, some.Name, len(some.Values), len(some.Labels))
+		if some.Rows != n || len(some.Bytes()) != n*6 || len(some.Labels) != n || some.Name != all.Name || some.Shape != all.Shape {
+			t.Fatalf("asked for %d rows of %q, got %d of %q with %d values and %d labels", n, all.Name, some.Rows, some.Name, len(some.Bytes()), len(some.Labels))
 		}
 		if !slices.IsSorted(some.Labels) {
 			t.Fatal("the rows are not in their order in the split")
@@ -347,11 +342,9 @@ func TestSomeRows(t *testing.T) {
 // TestSomeRowsAreDrawnEvenly counts how often each row is drawn by many seeds.
 func TestSomeRowsAreDrawnEvenly(t *testing.T) {
 	m, _ := tiny(t, ZeroOne, 3, 2)
-	all := dataset.Split{Name: "test", Shape: shape(1, 3)}
+	all := dataset.Split{Name: "test", Shape: shape(1, 3), Values: dataset.Bytes(3, make([]uint8, 3*8))}
 	for number := range 8 {
-		all.Rows++
 		all.Labels = append(all.Labels, uint8(number))
-		all.Values = append(all.Values, 0, 0, 0)
 	}
 	const draws = 2000
 	counts := make([]float64, 8)

@@ -47,10 +47,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 }
 
 func (e Experiment) data(s dataset.Split) engine.Data {
-	return engine.Data{
-		Rows: s.Rows, Units: s.Shape.Units(), Values: s.Values, Bits: s.Bits, Reals: s.Reals,
-		Stochastic: e.Dataset.Binarization == dataset.Stochastic,
-	}
+	return engine.Data{Values: s.Values, Stochastic: e.Dataset.Binarization == dataset.Stochastic}
 }
 
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
@@ -97,7 +94,7 @@ func (p *plan) memory() int64 {
 	bytes := p.backend.Memory(p.architecture, p.job.Algorithm)
 	for _, split := range []dataset.Split{p.set.Train(), p.set.Validation(), p.set.Test()} {
 		if p.backend.name == "cpu" {
-			bytes += int64(len(split.Values) + len(split.Bits) + 4*len(split.Reals))
+			bytes += int64(split.Size())
 		} else { // a GPU keeps no packed bits and no real numbers
 			bytes += int64(split.Rows) * int64(split.Shape.Units())
 		}

@@ -3,6 +3,7 @@ package hm
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -143,10 +144,7 @@ func TestReconstruct(t *testing.T) {
 	bothCodings(t, func(t *testing.T, coding Coding) {
 		m, exact := tiny(t, coding, 4, 3, 2)
 		const n = 3000 // of the same row
-		x := dataset.Split{Name: "test", Shape: shape(1, 4), Rows: n}
-		for range n {
-			x.Values = append(x.Values, 255, 0, 255, 255)
-		}
+		x := dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, slices.Repeat([]uint8{255, 0, 255, 255}, n))}
 		rows, reconstructions, err := m.Reconstruct(t.Context(), x, n)
 		if err != nil {
 			t.Fatal(err)

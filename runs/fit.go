@@ -622,7 +622,7 @@ func CheckRows(visible int, rows dataset.Split) error {
 
 // CheckUnits is like CheckRows, and also refuses rows of real numbers if the visible units are binary.
 func CheckUnits(visible int, binary bool, rows dataset.Split) error {
-	if binary && rows.Reals != nil {
+	if binary && rows.AreReal() {
 		return fmt.Errorf("the model has units of 0 and 1, but the %s rows have real numbers: open the data with the binarisation that the model was trained with", rows.Name)
 	}
 	return CheckRows(visible, rows)

@@ -330,15 +330,17 @@ func testFisherBlocks(t *testing.T, kind string, m *Belief) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := dataset.Split{Name: "train", Shape: m.shape, Rows: sequences}
+	rows := dataset.Split{Name: "train", Shape: m.shape}
+	var values []uint8
 	index := make([]int, sequences)
 	for i, x := range sheet.Values {
 		index[i] = i
 		rows.Lengths = append(rows.Lengths, 2)
 		for _, v := range x {
-			rows.Values = append(rows.Values, 255*uint8(v))
+			values = append(values, 255*uint8(v))
 		}
 	}
+	rows.Values = dataset.Bytes(m.shape.Units(), values)
 	f, by := gather(rows, index), draws{key: 4, purpose: philox.Sleep}
 	first := 0
 	for k, e := range m.estimates(f, m.filter(f, particles, resampleBelow, by), particles, 1, by) {
@@ -384,12 +386,13 @@ func TestLogisticRegressionIsExact(t *testing.T) {
 // autoregression, with its residual standard deviation.
 func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 	const steps = 400
-	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: steps, Width: 2}, Rows: 1, Lengths: []int{steps}, Reals: make([]float32, 2*steps)}
-	normal(rows.Reals, 0.1, 3, 0)
+	reals := make([]float32, 2*steps)
+	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: steps, Width: 2}, Lengths: []int{steps}, Values: dataset.Reals(2*steps, reals)}
+	normal(reals, 0.1, 3, 0)
 	parents, targets := mat.NewDense(steps, 5, nil), mat.NewDense(steps, 1, nil)
-	for i := range rows.Reals {
+	for i := range reals {
 		if i >= 2 {
-			rows.Reals[i] += 0.5*rows.Reals[i-2] - 0.3*rows.Reals[i-1]
+			reals[i] += 0.5*reals[i-2] - 0.3*reals[i-1]
 		}
 	}
 	for s := range steps { // the second unit: it depends on the past and, by its lateral weight, on the first
@@ -397,11 +400,11 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 		if s == 0 {
 			parents.Set(s, 1, 1)
 		} else {
-			parents.Set(s, 2, float64(rows.Reals[2*s-2]))
-			parents.Set(s, 3, float64(rows.Reals[2*s-1]))
+			parents.Set(s, 2, float64(reals[2*s-2]))
+			parents.Set(s, 3, float64(reals[2*s-1]))
 		}
-		parents.Set(s, 4, float64(rows.Reals[2*s]))
-		targets.Set(s, 0, float64(rows.Reals[2*s+1]))
+		parents.Set(s, 4, float64(reals[2*s]))
+		targets.Set(s, 0, float64(reals[2*s+1]))
 	}
 	var want, residual mat.Dense
 	if err := want.Solve(parents, targets); err != nil {
@@ -438,9 +441,9 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 
 // Log p of training steps under independent Gaussian units is −½ ln 2πeσ² per unit, with their standard deviation σ.
 func TestIndependentGaussianUnits(t *testing.T) {
-	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 2, Width: 1}, Rows: 1, Lengths: []int{2}}
+	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 2, Width: 1}, Lengths: []int{2}}
 	for _, sigma := range []float64{0.01, 0.5} {
-		rows.Reals = []float32{float32(0.5 - sigma), float32(0.5 + sigma)}
+		rows.Values = dataset.Reals(2, []float32{float32(0.5 - sigma), float32(0.5 + sigma)})
 		want := -math.Log(2*math.Pi*math.E*sigma*sigma) / 2
 		if got := Independent(rows, rows).Value; math.Abs(got-want) > 1e-4 {
 			t.Errorf("with the standard deviation %v log p is %v, want %v", sigma, got, want)
@@ -453,11 +456,7 @@ func TestCompletionsAndPosterior(t *testing.T) {
 	m := tinyBelief(3, 2, architecture{hidden: 2, deep: 1, order: 1, lateral: true})
 	v1 := []float64{1, 0, 1}
 	const n = 1500
-	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: n}
-	for range n {
-		rows.Lengths = append(rows.Lengths, 2)
-		rows.Values = append(rows.Values, 255, 0, 255, 0, 255, 255)
-	}
+	rows := dataset.Split{Name: "test", Shape: m.shape, Lengths: slices.Repeat([]int{2}, n), Values: dataset.Bytes(6, slices.Repeat([]uint8{255, 0, 255, 0, 255, 255}, n))}
 	sheet, err := m.complete(t.Context(), rows, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ var beliefsFamily = runs.Family[BeliefSettings, *Belief]{
 	Measures: []runs.Measure{LogP, MonteCarlo, ESS}, Batch: func(s *BeliefSettings) *int { return &s.BatchSize },
 	Rate: func(s BeliefSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
 	Check: func(e BeliefExperiment, set *dataset.Set) error {
-		switch real := set.Train().Reals != nil; {
+		switch real := set.Train().AreReal(); {
 		case e.Settings.Gaussian && !real:
 			return errors.New("gaussian = true, but the steps are not real numbers: omit it, or open them with binarization real")
 		case real && !e.Settings.Gaussian:

@@ -141,10 +141,10 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	fitting := bits(3, 1, 5, 2)
 	images, reals, none, grey := fitting, fitting, fitting, fitting
 	images.Lengths = nil
-	grey.Values = slices.Clone(grey.Values)
-	grey.Values[1] = 128
-	reals.Values, reals.Reals = nil, make([]float32, len(reals.Values))
-	none.Rows, none.Values, none.Lengths = 0, nil, nil
+	grey.Values = dataset.Bytes(grey.Units, slices.Clone(grey.Bytes()))
+	grey.Bytes()[1] = 128
+	reals.Values = dataset.Reals(reals.Units, make([]float32, reals.Rows*reals.Units))
+	none.Values, none.Lengths = dataset.Values{}, nil
 	belief, rbm := tinyBelief(3, 4, kinds["plain"]), tiny(3, enumerated+1, 2, false)
 	for _, c := range []struct {
 		rows  dataset.Split
@@ -195,7 +195,7 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 			simple(fitting, grey)
 		}()
 	}
-	images.Shape.Height, images.Rows, images.Values = 4, 1, make([]uint8, 12)
+	images.Shape.Height, images.Values = 4, dataset.Bytes(12, make([]uint8, 12))
 	for _, d := range belief.Drawings()[2:] {
 		if _, err := d.Draw(t.Context(), runs.Sampling{N: 1, Rows: images}); err == nil || !strings.Contains(err.Error(), "are not sequences") {
 			t.Errorf("the error of %s is %v", d.Kind, err)

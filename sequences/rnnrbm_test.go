@@ -16,15 +16,15 @@ import (
 
 // bits returns a split of sequences of some lengths, drawn by seed.
 func bits(width int, seed uint64, lengths ...int) dataset.Split {
-	s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 0, Width: width}, Rows: len(lengths), Lengths: lengths}
+	s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 0, Width: width}, Lengths: lengths}
 	for _, n := range lengths {
 		s.Shape.Height = max(s.Shape.Height, n)
 	}
-	s.Values = make([]uint8, s.Rows*s.Shape.Units())
+	s.Values = dataset.Bytes(s.Shape.Units(), make([]uint8, len(lengths)*s.Shape.Units()))
 	stream := philox.NewStream(seed, philox.Synthesis, 0)
 	for i, n := range lengths {
 		for k := range n * width {
-			s.Values[i*s.Shape.Units()+k] = 255 * uint8(stream.Uint32()>>31)
+			s.Bytes()[i*s.Shape.Units()+k] = 255 * uint8(stream.Uint32()>>31)
 		}
 	}
 	return s
@@ -194,7 +194,7 @@ func TestLogPIsExact(t *testing.T) {
 func TestPseudoLikelihoodOfUnlikelyUnits(t *testing.T) {
 	m := newRNNRBM(dataset.Shape{Height: 1, Width: 1}, 1, 1, false)
 	rows := bits(1, 1, 1)
-	rows.Values[0] = 255
+	rows.Bytes()[0] = 255
 	f := gather(rows, []int{0})
 	m.b.Data[0] = -1000
 	if got := m.pseudo(f, m.forward(f)); got[0] != -1000 {
@@ -259,9 +259,9 @@ func TestSamplesFollowTheModel(t *testing.T) {
 	}
 	chi := 0.0
 	for state := range counts {
-		s := dataset.Split{Shape: m.shape, Rows: 1, Lengths: []int{2}, Values: make([]uint8, 6)}
-		for k := range s.Values {
-			s.Values[k] = 255 * uint8(state>>k&1)
+		s := dataset.Split{Shape: m.shape, Lengths: []int{2}, Values: dataset.Bytes(6, make([]uint8, 6))}
+		for k := range s.Bytes() {
+			s.Bytes()[k] = 255 * uint8(state>>k&1)
 		}
 		expected := n * math.Exp(m.logP(s))
 		chi += (float64(counts[state]) - expected) * (float64(counts[state]) - expected) / expected

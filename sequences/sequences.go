@@ -335,8 +335,8 @@ func spread(rows dataset.Split) (means, deviations []float64) {
 // means and standard deviations of the training steps; deviations below 0.002 count as 0.002. It panics if the rows
 // are not sequences of the same units, or have grey values.
 func Independent(train, rows dataset.Split) runs.Estimate {
-	mustFit(train.Reals != nil, train, rows)
-	if train.Reals != nil {
+	mustFit(train.AreReal(), train, rows)
+	if train.AreReal() {
 		m := newBelief(train.Shape, architecture{gaussian: true})
 		m.begin(train, 0)
 		return perStep(rows, func(_, x []float64) float64 {
@@ -426,7 +426,7 @@ func PerStep(lengths []int, sums []float64) runs.Estimate {
 // it has diverged.
 func baseline(set *dataset.Set, rows dataset.Split) runs.Baseline {
 	b := runs.Baseline{Rows: rows.Name, Factorized: Independent(set.Train(), rows), Limit: -2 * math.Ln2 * float64(rows.Shape.Width)}
-	if rows.Reals != nil {
+	if rows.AreReal() {
 		b.Limit = b.Factorized.Value - 5*float64(rows.Shape.Width)
 	}
 	return b
@@ -452,7 +452,7 @@ func checkNumbers(n float64) error {
 // checkBits refuses values other than 0 and 1.
 func checkBits(set *dataset.Set) error {
 	for _, rows := range []dataset.Split{set.Train(), set.Validation(), set.Test()} {
-		if rows.Reals != nil {
+		if rows.AreReal() {
 			return errors.New("the steps are real numbers, and an RNN-RBM has binary units: use a temporal belief network with Gaussian units, or a set of bits")
 		}
 		if err := checkValues(rows); err != nil {
@@ -464,7 +464,7 @@ func checkBits(set *dataset.Set) error {
 
 // checkValues refuses grey values between 0 and 1.
 func checkValues(rows dataset.Split) error {
-	if i := slices.IndexFunc(rows.Values, func(v uint8) bool { return v != 0 && v != 255 }); i >= 0 {
+	if i := slices.IndexFunc(rows.Bytes(), func(v uint8) bool { return v != 0 && v != 255 }); i >= 0 {
 		return fmt.Errorf("a value of the %s sequences is %.3g, and models of sequences have binary units: round or draw the values (binarization fixed or drawn)", rows.Name, rows.At(i))
 	}
 	return nil

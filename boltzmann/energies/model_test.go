@@ -24,9 +24,9 @@ func TestInpaintingIsConditional(t *testing.T) {
 	of := convolved(t)
 	m := &Model{shape: dataset.Shape{Height: 3, Width: 3}, energy: of.energy, free: of.free, schedule: usualSchedule}
 	mask := dataset.Mask{true, true, false, false, true, false, false, false, false}
-	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1}
-	for _, v := range of.x {
-		row.Values = append(row.Values, uint8(255*v))
+	row := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Bytes(9, make([]uint8, 9))}
+	for i, v := range of.x {
+		row.Bytes()[i] = uint8(255 * v)
 	}
 	const chains = 400
 	filled, err := m.Inpainting().Fill(t.Context(), row, mask, chains, runs.Chain{Sweeps: 20}, 1, nil)
@@ -72,14 +72,14 @@ func TestBinaryUnitsReadRowsOfZerosAndOnes(t *testing.T) {
 		drawn, draw := conditional.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1, Seed: 1, Rows: rows, Chain: runs.Chain{Sweeps: 1}})
 		return []any{logP, means, drawn}, []error{err, of, fill, draw}
 	}
-	row := dataset.Split{Name: "test", Shape: shape, Rows: 1, Values: []uint8{0, 255, 255, 0, 255, 0, 0, 0, 255}}
+	row := dataset.Split{Name: "test", Shape: shape, Values: dataset.Bytes(shape.Units(), []uint8{0, 255, 255, 0, 255, 0, 0, 0, 255})}
 	want, _ := results(row)
 	grey := row
-	grey.Values = []uint8{20, 128, 200, 127, 255, 0, 1, 100, 254}
+	grey.Values = dataset.Bytes(9, []uint8{20, 128, 200, 127, 255, 0, 1, 100, 254})
 	if got, errs := results(grey); !reflect.DeepEqual(got, want) || errors.Join(errs...) != nil {
 		t.Errorf("grey rows give %v (%v), want %v", got, errs, want)
 	}
-	row.Values, row.Reals = nil, []float32{0, 1, 1, 0, 1, 0, 0, 0, 1}
+	row.Values = dataset.Reals(9, []float32{0, 1, 1, 0, 1, 0, 0, 0, 1})
 	_, errs := results(row)
 	for _, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "the model has units of 0 and 1, but the test rows have real numbers") {
@@ -94,7 +94,7 @@ func TestChainsFitIntoMemory(t *testing.T) {
 	m := &Model{shape: dataset.Shape{Height: 3, Width: 3}, energy: of.energy, free: of.free, schedule: usualSchedule}
 	_, annealing := anneal(t.Context(), of.energy, of.x, math.MaxUint32, usualSchedule, 1, philox.Counter{}, nil)
 	_, draw := m.Drawings()[0].Draw(t.Context(), runs.Sampling{N: 1 << 40})
-	row := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 9)}
+	row := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, 9))}
 	_, fill := m.Inpainting().Fill(t.Context(), row, dataset.Mask{true, false, false, false, false, false, false, false, false}, 1<<40, runs.Chain{Sweeps: 1}, 1, nil)
 	for _, err := range []error{annealing, draw, fill} {
 		if err == nil || !strings.Contains(err.Error(), "GB of memory") {
@@ -107,7 +107,7 @@ func TestChainsFitIntoMemory(t *testing.T) {
 func TestExactLogPEndsWhenCancelled(t *testing.T) {
 	energy := newConditional(2, dataset.Mask{true, false}, false)
 	m := &Model{shape: dataset.Shape{Height: 1, Width: 2}, energy: energy, free: []int{0}, given: true, schedule: usualSchedule}
-	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 4, Values: make([]uint8, 8)}
+	rows := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, 8))}
 	var done []float64
 	if _, logZ, err := m.LogP(t.Context(), rows, 0, 1, func(part float64) { done = append(done, part) }); logZ.Errs != boltzmann.Exact || err != nil || !slices.Equal(done, []float64{0.25, 0.5, 0.75, 1}) {
 		t.Errorf("log Z is %v, the progress %v (%v)", logZ, done, err)
@@ -207,7 +207,7 @@ func TestOptimisticEstimatesAreReported(t *testing.T) {
 			energy.bias[i], energy.mean[i] = -8, 8
 		}
 		m := &Model{shape: dataset.Shape{Height: 4, Width: 4}, energy: energy, free: all(16), schedule: usualSchedule}
-		rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 16)} // read as binary, without scaling
+		rows := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, 16))} // read as binary, without scaling
 		estimates, err := m.Estimate(t.Context(), rows, 50, 1, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -228,7 +228,7 @@ func TestSchedulesOfEnergies(t *testing.T) {
 	energy := newSpikeAndSlab(25, 16)
 	energy.Begin(nil, rand.New(rand.NewPCG(1, 1)))
 	m := &Model{shape: dataset.Shape{Height: 4, Width: 4}, energy: energy, free: all(16), schedule: usualSchedule}
-	rows := dataset.Split{Name: "test", Shape: m.shape, Rows: 1, Values: make([]uint8, 16)}
+	rows := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, 16))}
 	for schedule, steps := range map[string]int{"even:20": 20, "adaptive:100": 100} {
 		along, err := m.Along(schedule)
 		if err != nil {

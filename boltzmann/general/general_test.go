@@ -62,13 +62,11 @@ func machines() []MachineSpec {
 
 // split has rows of zeros and ones as its values.
 func split(states [][]float64) dataset.Split {
-	s := dataset.Split{Name: "test", Rows: len(states), Shape: dataset.Shape{Height: 1, Width: len(states[0])}}
-	for _, state := range states {
-		for _, x := range state {
-			s.Values = append(s.Values, uint8(255*x))
-		}
+	var values []uint8
+	for _, x := range slices.Concat(states...) {
+		values = append(values, uint8(255*x))
 	}
-	return s
+	return dataset.Split{Name: "test", Shape: dataset.Shape{Height: 1, Width: len(states[0])}, Values: dataset.Bytes(len(states[0]), values)}
 }
 
 // log Z, free energies and log p(v) are those of enumeration, whatever is connected.
@@ -531,7 +529,7 @@ func TestWhatCannotBeTrainedIsRefused(t *testing.T) {
 		"has 19 values for 2 rows of 19":       func(rows *dataset.Split) { rows.Rows = 2 },
 		"has 2 labels for 1 row: give one per": func(rows *dataset.Split) { rows.Labels = []uint8{1, 2} },
 	} {
-		rows := dataset.Split{Name: "test", Rows: 1, Shape: dataset.Shape{Height: 1, Width: 19}, Values: make([]uint8, 19)}
+		rows := dataset.Split{Name: "test", Shape: dataset.Shape{Height: 1, Width: 19}, Values: dataset.Bytes(19, make([]uint8, 19))}
 		change(&rows)
 		if _, err := m.FreeEnergy(t.Context(), rows); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want one that says %q", err, says)

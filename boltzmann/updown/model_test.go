@@ -89,7 +89,7 @@ func TestGrayRowsAreDrawn(t *testing.T) {
 	m := randomTiny(t, 1).model(t)
 	m.binarization = dataset.Stochastic
 	gray := []uint8{0, 51, 255}
-	v, err := m.observe(dataset.Split{Rows: n, Shape: m.shape, Values: slices.Repeat(gray, n)})
+	v, err := m.observe(dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), slices.Repeat(gray, n))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,11 @@ import (
 
 // split has rows of zeros and ones as its values.
 func split(states [][]float64) dataset.Split {
-	s := dataset.Split{Name: "test", Rows: len(states), Shape: dataset.Shape{Height: 1, Width: len(states[0])}}
-	for _, state := range states {
-		for _, x := range state {
-			s.Values = append(s.Values, uint8(255*x))
-		}
+	var values []uint8
+	for _, x := range slices.Concat(states...) {
+		values = append(values, uint8(255*x))
 	}
-	return s
+	return dataset.Split{Name: "test", Shape: dataset.Shape{Height: 1, Width: len(states[0])}, Values: dataset.Bytes(len(states[0]), values)}
 }
 
 var data = [][]float64{{0, 1, 1}, {1, 1, 1}, {0, 1, 0}, {0, 0, 0}}

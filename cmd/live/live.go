@@ -113,7 +113,7 @@ func (p *page) fill(o fillOptions) (filled, error) {
 	if o.Row < 0 || o.Row >= p.rows.Rows {
 		return filled{}, fmt.Errorf("row %d: there are the rows 0 to %d", o.Row, p.rows.Rows-1)
 	}
-	row := dataset.Split{Name: p.rows.Name, Shape: p.rows.Shape, Rows: 1, Values: p.rows.Row(o.Row)}
+	row := dataset.Split{Name: p.rows.Name, Shape: p.rows.Shape, Values: p.rows.Part(o.Row, o.Row+1)}
 	in, err := p.model.WithSeed(o.Seed).Inpaint(context.Background(), row, o.Hidden, o.Chains, hm.Chain{Sweeps: o.Sweeps, Candidates: 20}, nil)
 	if err != nil {
 		return filled{}, err

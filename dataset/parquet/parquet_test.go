@@ -319,7 +319,7 @@ func TestTablesOfPandas(t *testing.T) {
 	}
 	write(row(3, 0, 0x3e), row(7, 0, 0xc0), row(2, 0, 0x34)) // 1.5, −2 and 0.25
 	set, err := dataset.Spec{Name: path, Test: twin, Binarization: dataset.Real}.Open()
-	if err != nil || !slices.Equal(set.Train().Reals, []float32{1.5, -2, 0.25}) {
+	if err != nil || !slices.Equal(set.Train().Reals(), []float32{1.5, -2, 0.25}) {
 		t.Errorf("read %v, %v", set, err)
 	}
 	write()

@@ -3,6 +3,7 @@ package autoencoder
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -26,10 +27,7 @@ func wantWithin(t *testing.T, what string, e runs.Estimate, want, errors float64
 // repeated has one row many times.
 func repeated(times int, row ...uint8) dataset.Split {
 	s := split(row...)
-	for range times - 1 {
-		s.Values = append(s.Values, row...)
-	}
-	s.Rows = times
+	s.Values = dataset.Bytes(s.Units, slices.Repeat(row, times))
 	return s
 }
 

@@ -10,14 +10,14 @@ import (
 
 // BenchmarkStep takes steps of 100 rows of 784–200–50.
 func BenchmarkStep(b *testing.B) {
-	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 28, Width: 28}, Rows: 100, Values: make([]uint8, 100*784)}
+	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 28, Width: 28}, Values: dataset.Bytes(28*28, make([]uint8, 100*784))}
 	batch := runs.Minibatch{Rows: rows}
 	for r := range rows.Rows {
 		batch.Index = append(batch.Index, r)
 	}
-	for i := range rows.Values {
+	for i := range rows.Bytes() {
 		if i%5 == 0 {
-			rows.Values[i] = 255
+			rows.Bytes()[i] = 255
 		}
 	}
 	for _, samples := range []int{1, 5} {

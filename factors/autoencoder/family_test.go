@@ -92,8 +92,8 @@ func TestRowsOfOtherDataAreRefused(t *testing.T) {
 	e, set := small(t, dataset.Fixed)
 	m := newModel(e.Settings, dataset.Fixed, set.Shape())
 	narrow, reals, none := repeated(2, 1, 0, 1), set.Test(), set.Test()
-	reals.Reals, reals.Values = make([]float32, len(reals.Values)), nil
-	none.Rows, none.Values, none.Labels = 0, nil, nil
+	reals.Values = dataset.Reals(reals.Units, make([]float32, reals.Rows*reals.Units))
+	none.Values, none.Labels = dataset.Values{}, nil
 	if x, means := m.Reconstruct(none, 1); len(x) != 0 || len(means) != 0 {
 		t.Errorf("no rows have %d reconstructions", len(x))
 	}

@@ -32,7 +32,7 @@ func tiny(s Settings) *Model {
 
 // split has rows of four values.
 func split(values ...uint8) dataset.Split {
-	return dataset.Split{Name: "train", Shape: dataset.Shape{Height: 2, Width: 2}, Rows: len(values) / 4, Values: values}
+	return dataset.Split{Name: "train", Shape: dataset.Shape{Height: 2, Width: 2}, Values: dataset.Bytes(2*2, values)}
 }
 
 // A reference computes bounds in float64 as the articles write them, given the noise of the draws.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // Engine computes whole training steps and whole evaluations, so that it can keep its data where it
@@ -182,17 +182,9 @@ type Gradients struct {
 	Dreams    Draws // no rows if the algorithm draws no dreams
 }
 
-// Data holds rows of visible units.
+// Data holds rows of visible units. v is the probability that a Bernoulli unit is on, or the value of a Gaussian unit.
 type Data struct {
-	Rows, Units int
-	// Values holds Rows × Units bytes v. v/255 is the probability that a Bernoulli unit is on, or
-	// the value of a Gaussian unit.
-	Values []uint8
-	// Bits holds the values in place of Values if they are all 0 or 255: (Units+7)/8 bytes per row,
-	// in the order of kernels.Unpack.
-	Bits []uint8
-	// Reals holds Rows × Units values of Gaussian units, if they are real numbers; Values is then nil.
-	Reals []float32
+	numbers.Values
 	// Labels holds the class of each row, or NoLabel for an unlabelled row. It is nil if the
 	// machine is trained without labels.
 	Labels []uint8
@@ -200,55 +192,15 @@ type Data struct {
 	// their numbers, rows evaluated in parts have the same draws as rows evaluated together.
 	First int
 	// Stochastic makes every step draw each Bernoulli unit from its probability again. Otherwise a
-	// unit is on if its value is at least 128.
+	// unit is on if its value is at least 128/255.
 	Stochastic bool
 }
 
 // Part returns rows first to first+rows−1 of d. They keep the random draws that they have in the
 // whole data. Part does not divide Labels.
 func (d Data) Part(first, rows int) Data {
-	begin, end := first*d.Units, (first+rows)*d.Units
-	switch {
-	case d.Reals != nil:
-		d.Reals = d.Reals[begin:end]
-	case d.Bits != nil:
-		width := (d.Units + 7) / 8
-		d.Bits = d.Bits[first*width : (first+rows)*width]
-	default:
-		d.Values = d.Values[begin:end]
-	}
-	d.First, d.Rows = d.First+first, rows
+	d.Values, d.First = d.Values.Part(first, first+rows), d.First+first
 	return d
-}
-
-// Row returns the bytes of row i. If d holds Bits, Row unpacks them into buffer, which must have
-// Units bytes.
-func (d Data) Row(i int, buffer []uint8) []uint8 {
-	if d.Bits == nil {
-		return d.Values[i*d.Units:][:d.Units]
-	}
-	kernels.Unpack(buffer, d.Bits[i*((d.Units+7)/8):])
-	return buffer
-}
-
-// Unpacked returns the data with Values in place of Bits.
-func (d Data) Unpacked() Data {
-	if d.Bits != nil {
-		d.Values = make([]uint8, d.Rows*d.Units)
-		for i := range d.Rows {
-			d.Row(i, d.Values[i*d.Units:][:d.Units])
-		}
-		d.Bits = nil
-	}
-	return d
-}
-
-// At returns the value at index i of Reals or Values. For a byte v, the value is v/255.
-func (d Data) At(i int) float64 {
-	if d.Reals != nil {
-		return float64(d.Reals[i])
-	}
-	return float64(d.Values[i]) / 255
 }
 
 // NoLabel is the label of an unlabelled row.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"slices"
 	"strings"
 	"testing"
@@ -83,8 +84,8 @@ func TestRefuse(t *testing.T) {
 
 // Rows of a part of a part keep the random draws that they have in the whole data.
 func TestPartOfAPart(t *testing.T) {
-	data := Data{Rows: 6, Units: 1, Values: []uint8{0, 1, 2, 3, 4, 5}}
-	if got := data.Part(2, 4).Part(1, 2); got.First != 3 || got.Rows != 2 || !slices.Equal(got.Values, []uint8{3, 4}) {
+	data := Data{Values: numbers.Bytes(1, []uint8{0, 1, 2, 3, 4, 5})}
+	if got := data.Part(2, 4).Part(1, 2); got.First != 3 || got.Rows != 2 || !slices.Equal(got.Bytes(), []uint8{3, 4}) {
 		t.Errorf("the part has the rows %d to %d with the values %v, want 3 to 4 with 3 and 4", got.First, got.First+got.Rows-1, got.Values)
 	}
 }

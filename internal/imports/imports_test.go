@@ -18,7 +18,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/philox", "internal/plainjson", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
+var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/numbers", "internal/philox", "internal/plainjson", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"internal/names":         nil,
 	"internal/notices":       nil,
 	"internal/npy":           {"internal/memory"},
+	"internal/numbers":       {"internal/kernels"},
 	"internal/philox":        nil,
 	"internal/plainjson":     {"internal/names"},
 	"internal/safetensors":   {"internal/npy", "internal/plainjson"},

@@ -369,8 +369,7 @@ func (w *work) oneWeightEach(of trained, test dataset.Split) hm.ImportanceWeight
 	all := hm.ImportanceWeights{Samples: 1}
 	samples := w.few(1000, 100, 10)
 	for first := 0; first+atOnce <= w.few(10_000, 10_000, atOnce); first += atOnce {
-		units := test.Shape.Units()
-		rows := dataset.Split{Name: test.Name, Shape: test.Shape, Rows: atOnce, Values: test.Values[first*units : (first+atOnce)*units]}
+		rows := dataset.Split{Name: test.Name, Shape: test.Shape, Values: test.Part(first, first+atOnce)}
 		some := must(of.model.WithSeed(uint64(first+1)).ImportanceWeights(w.ctx, rows, samples))
 		all.Data += some.Data
 		for row := range some.Data {

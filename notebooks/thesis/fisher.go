@@ -19,7 +19,7 @@ var untrainedEntries = map[string]reproduce.Entry{
 	"varady/fig6.10": by[plan](func(w *work) {
 		set := w.open(fashionDrawn)
 		train := set.Train()
-		share := float64(bytes.Count(train.Values, []byte{0})) / float64(len(train.Values))
+		share := float64(bytes.Count(train.Bytes(), []byte{0})) / float64(len(train.Bytes()))
 		w.claim("(shown) Many backgrounds are black.").
 			add(exact(share, "", "share of the pixels of %s training rows that are 0:", thousands(train.Rows)).Over(1.0 / 3))
 		w.drawRows("rows", "A hundred training rows of FashionMNIST", set)

@@ -92,10 +92,11 @@ func combinations(rows dataset.Split) (tags [][]uint8) {
 func tagProbabilities(ctx context.Context, m *boltzmann.Model, rows dataset.Split, of [][]uint8) (p [][]float64) {
 	first := rows.Shape.Units() - len(dataset.GlyphTags)
 	for r := range rows.Rows {
-		with := dataset.Split{Name: rows.Name, Shape: rows.Shape, Rows: len(of)}
+		var values []uint8
 		for _, tags := range of {
-			with.Values = append(append(with.Values, rows.Row(r)[:first]...), tags...)
+			values = append(append(values, rows.Row(r)[:first]...), tags...)
 		}
+		with := dataset.Split{Name: rows.Name, Shape: rows.Shape, Values: dataset.Bytes(rows.Shape.Units(), values)}
 		logs := must(m.FreeEnergy(ctx, with))
 		floats.Scale(-1, logs)
 		logZ, each := floats.LogSumExp(logs), make([]float64, len(dataset.GlyphTags))
@@ -170,7 +171,7 @@ func makeTags(w *work) {
 	first := train.Shape.Units() - len(dataset.GlyphTags)
 	deep, one := w.ranks(tagged), w.ranks(flat)
 	some, n := set.Test(), w.few(70, 70, 10) // each digit in each font, in the order of the rows
-	some.Rows, some.Values, some.Labels = n, some.Values[:n*some.Shape.Units()], some.Labels[:n]
+	some.Values, some.Labels = some.Part(0, n), some.Labels[:n]
 	mask := make(dataset.Mask, some.Shape.Units())
 	for i := range first {
 		mask[i] = true

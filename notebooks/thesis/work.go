@@ -290,7 +290,7 @@ func (w *work) drawDreams(name, caption string, of trained) {
 // pixelMeans returns the mean of each pixel over rows, and rowPixels the mean of all pixels.
 func pixelMeans(s dataset.Split) []float64 {
 	means := make([]float64, s.Shape.Units())
-	for i, v := range s.Values {
+	for i, v := range s.Bytes() {
 		means[i%len(means)] += float64(v) / 255 / float64(s.Rows)
 	}
 	return means

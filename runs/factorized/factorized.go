@@ -95,7 +95,7 @@ func farReals(units int) float64 {
 func Gaussian(train, rows dataset.Split, floor float64, constants bool) runs.Baseline {
 	blind := normal(train.Shape.Units()).logP(rows).Value
 	b := baseline(gaussian(train, floor, constants), blind, rows, farGaussian)
-	if train.Reals != nil {
+	if train.AreReal() {
 		b.Limit = b.Factorized.Value - farReals(train.Shape.Units())
 	}
 	return b
@@ -144,7 +144,7 @@ func gaussian(rows dataset.Split, floor float64, constants bool) model {
 func deviationOf(of moments, rows dataset.Split, floor float64) float64 {
 	deviation := math.Sqrt(of.variance)
 	switch {
-	case rows.Reals == nil:
+	case !rows.AreReal():
 		return max(deviation, floor)
 	case deviation == 0: // the unit is constant
 		return 1
@@ -199,7 +199,7 @@ func realMoments(rows dataset.Split) []moments {
 type moments struct{ mean, variance float64 }
 
 func momentsOf(rows dataset.Split) []moments {
-	if rows.Reals != nil || rows.MeanWeights() != nil {
+	if rows.AreReal() || rows.MeanWeights() != nil {
 		return realMoments(rows)
 	}
 	sums, squares := make([]uint64, rows.Shape.Units()), make([]uint64, rows.Shape.Units())

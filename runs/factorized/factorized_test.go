@@ -11,11 +11,11 @@ import (
 
 // split are rows of three units.
 func split(rows ...[3]uint8) dataset.Split {
-	s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: len(rows)}
+	var values []uint8
 	for _, row := range rows {
-		s.Values = append(s.Values, row[:]...)
+		values = append(values, row[:]...)
 	}
-	return s
+	return dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Values: dataset.Bytes(3, values)}
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -57,7 +57,7 @@ func TestCategoricalWithRest(t *testing.T) {
 
 // Real numbers beside a categorical variable are Gaussian: the baseline is the sum of both.
 func TestCategoricalBesideRealNumbers(t *testing.T) {
-	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 4, Reals: []float32{1, 0, 2.5, 0, 1, -1, 1, 0, 4, 1, 0, 0}}
+	rows := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 3}, Values: dataset.Reals(3, []float32{1, 0, 2.5, 0, 1, -1, 1, 0, 4, 1, 0, 0})}
 	baseline := Categorical(rows, rows, []Variable{{Units: 2}, {Units: 1, Real: true}})
 	categories := (3*math.Log(3.5/5) + math.Log(1.5/5)) / 4
 	const mean, variance = 5.5 / 4, (2.5*2.5+1+16)/4 - 5.5*5.5/16
@@ -106,8 +106,7 @@ func TestLogPOfThreeByThree(t *testing.T) {
 	near(t, "its error", logP.SE, 0)
 
 	train := set.Train()
-	train.Rows = 7 // of these, means are not all the same
-	train.Values = train.Values[:7*9]
+	train.Values = train.Part(0, 7) // of these, means are not all the same
 	rows := set.Test()
 	var on [9]float64
 	for r := range train.Rows {
@@ -184,11 +183,11 @@ func TestBaselines(t *testing.T) {
 // however far from 0 they lie, and the limit moves with it.
 func TestRealNumbersHaveNoScale(t *testing.T) {
 	reals := func(a, b float64) dataset.Split {
-		s := dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 2}, Rows: 3}
+		var all []float32
 		for _, x := range []float64{1, -2, 0.5, 7, 4, 3} {
-			s.Reals = append(s.Reals, float32(a*x+b))
+			all = append(all, float32(a*x+b))
 		}
-		return s
+		return dataset.Split{Name: "train", Shape: dataset.Shape{Height: 1, Width: 2}, Values: dataset.Reals(2, all)}
 	}
 	plain := Gaussian(reals(1, 0), reals(1, 0), 0.05, true)
 	for _, c := range [][2]float64{{1. / 1024, 0}, {256, 1 << 14}} {

@@ -43,7 +43,7 @@ type table struct {
 func columnsOf(set *dataset.Set, rows dataset.Split) []dataset.Column {
 	columns := slices.DeleteFunc(set.Columns(), func(c dataset.Column) bool { return c.Units == 0 })
 	kind := dataset.BinaryColumn
-	if rows.Reals != nil {
+	if rows.AreReal() {
 		kind = dataset.RealColumn
 	}
 	for i, c := range columns {

@@ -16,18 +16,20 @@ import (
 
 // split returns rows of three correlated Gaussians in the plane, from quasi-random numbers, and labels.
 func split(first, n int) dataset.Split {
-	s := dataset.Split{Name: "rows", Shape: dataset.Shape{Height: 1, Width: 2}, Rows: n}
+	s := dataset.Split{Name: "rows", Shape: dataset.Shape{Height: 1, Width: 2}}
+	var reals []float32
 	fraction := func(v float64) float64 { _, part := math.Modf(v); return part }
 	for i := first; i < first+n; i++ {
 		a, b := fraction(float64(i)*math.Sqrt2), 2*math.Pi*fraction(float64(i)*math.Sqrt(3))
 		radius := math.Sqrt(-2 * math.Log(a))
 		u, v, label := radius*math.Cos(b), radius*math.Sin(b), i%3
-		s.Reals = append(s.Reals, float32([]float64{0, 6, 0}[i%3]+u), float32([]float64{0, 0, 5}[i%3]+0.8*u+0.5*v))
+		reals = append(reals, float32([]float64{0, 6, 0}[i%3]+u), float32([]float64{0, 0, 5}[i%3]+0.8*u+0.5*v))
 		if i%7 == 0 {
 			label = (label + 1) % 3
 		}
 		s.Labels = append(s.Labels, uint8(label))
 	}
+	s.Values = dataset.Reals(2, reals)
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // The memory that a step allocates must not grow with the minibatch or its samples. The race
@@ -31,7 +32,7 @@ func allocated(t *testing.T, arithmetic engine.Arithmetic, batch, samples int) u
 	}
 	p := engine.NewParameters(engine.Architecture{Units: []int{30, 20, 10}})
 	rows := make([]int, batch)
-	data := engine.Data{Rows: 1, Units: 30, Values: make([]uint8, 30)}
+	data := engine.Data{Values: numbers.Bytes(30, make([]uint8, 30))}
 	trainer, err := cpu{}.NewTrainer(engine.Job{Algorithm: a, Data: data, Rows: func(int) []int { return rows }}, engine.NewState(a, p))
 	if err != nil {
 		t.Fatal(err)

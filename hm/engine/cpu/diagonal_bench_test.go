@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // BenchmarkDiagonalRefresh measures refreshes of the diagonal metric as a fraction of a plain step,
@@ -13,9 +14,9 @@ import (
 // the machine slows both.
 func BenchmarkDiagonalRefresh(b *testing.B) {
 	const rows, visible = 32, 784
-	data := engine.Data{Rows: rows, Units: visible, Values: make([]uint8, rows*visible)}
-	for k := range data.Values {
-		data.Values[k] = uint8(k * k % 251)
+	data := engine.Data{Values: numbers.Bytes(visible, make([]uint8, rows*visible))}
+	for k := range data.Bytes() {
+		data.Bytes()[k] = uint8(k * k % 251)
 	}
 	batch := make([]int, rows)
 	for i := range batch {

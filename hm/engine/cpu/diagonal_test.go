@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"pgregory.net/rapid"
 )
 
@@ -84,14 +85,14 @@ func diagonalJobs(a engine.Architecture) *rapid.Generator[engine.Job] {
 			FisherSource: rapid.SampledFrom([]engine.FisherSource{engine.FromWake, engine.FromSleep, engine.FromLegacy}).Draw(t, "source"),
 			BatchSize:    rapid.IntRange(2, 12).Draw(t, "B"), Samples: rapid.IntRange(1, 12).Draw(t, "S"),
 		}
-		data := engine.Data{Rows: algorithm.BatchSize, Units: a.Units[0], Values: make([]uint8, algorithm.BatchSize*a.Units[0])}
+		data := engine.Data{Values: numbers.Bytes(a.Units[0], make([]uint8, algorithm.BatchSize*a.Units[0]))}
 		rows := make([]int, data.Rows)
 		for r := range rows {
 			rows[r] = r
 		}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed of data"), 0))
-		for k := range data.Values {
-			data.Values[k] = uint8(rng.Uint32())
+		for k := range data.Bytes() {
+			data.Bytes()[k] = uint8(rng.Uint32())
 		}
 		return engine.Job{Algorithm: algorithm, Data: data, Rows: func(step int) []int { return rows[:len(rows)-step] }}
 	})
@@ -170,7 +171,7 @@ func TestRefreshOfTheDiagonalAllocatesLittle(t *testing.T) {
 		Rule: engine.ReweightedWakeSleep, Metric: engine.Diagonal, Damping: 0.1, RefreshEvery: 1,
 		BatchSize: rows, Samples: 50, SleepSteps: 1,
 	}
-	data := engine.Data{Rows: rows, Units: 200, Values: make([]uint8, rows*200)}
+	data := engine.Data{Values: numbers.Bytes(200, make([]uint8, rows*200))}
 	trained, err := cpu{}.NewTrainer(
 		engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return make([]int, rows) }},
 		engine.NewState(algorithm, engine.NewParameters(architecture)))

@@ -88,9 +88,9 @@ func trainInFixedPoint(t *testing.T, a engine.Algorithm, of engine.Architecture)
 	for k := range p.Flat {
 		p.Flat[k] = float32(random.NormFloat64() / 4)
 	}
-	data := engine.Data{Rows: 40, Units: of.Units[0], Values: make([]uint8, 40*of.Units[0])}
-	for k := range data.Values {
-		data.Values[k] = uint8(random.IntN(256))
+	data := dataOf(40, of.Units[0])
+	for k := range data.Bytes() {
+		data.Bytes()[k] = uint8(random.IntN(256))
 	}
 	rows := func(step int) []int {
 		all := make([]int, a.BatchSize)

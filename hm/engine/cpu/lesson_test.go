@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // Gradients must omit samples without weight, which changes them by less than the bound, unit by
@@ -95,9 +96,9 @@ func trainerOfManyWeights(t *testing.T, a engine.Algorithm) *trainer {
 	for k := range p.Flat {
 		p.Flat[k] = float32(random.NormFloat64())
 	}
-	data := engine.Data{Rows: a.BatchSize, Units: 120, Values: make([]uint8, a.BatchSize*120)}
-	for k := range data.Values {
-		data.Values[k] = uint8(random.IntN(256))
+	data := engine.Data{Values: numbers.Bytes(120, make([]uint8, a.BatchSize*120))}
+	for k := range data.Bytes() {
+		data.Bytes()[k] = uint8(random.IntN(256))
 	}
 	rows := make([]int, a.BatchSize)
 	for i := range rows {
@@ -133,9 +134,9 @@ func TestWeightsLeaveResidualsAsTheyAre(t *testing.T) {
 			for k := range p.Flat {
 				p.Flat[k] = float32(random.NormFloat64())
 			}
-			data := engine.Data{Rows: 4, Units: 12, Values: make([]uint8, 4*12)}
-			for k := range data.Values {
-				data.Values[k] = uint8(random.IntN(256))
+			data := engine.Data{Values: numbers.Bytes(12, make([]uint8, 4*12))}
+			for k := range data.Bytes() {
+				data.Bytes()[k] = uint8(random.IntN(256))
 			}
 			if test.architecture.Labels() > 0 {
 				data.Labels = []uint8{2, engine.NoLabel, 0, 1}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"pgregory.net/rapid"
 )
 
@@ -23,7 +24,7 @@ func taken(t *testing.T, a engine.Architecture, algorithm engine.Algorithm) floa
 		return float64(m.HeapAlloc)
 	}
 	n := algorithm.BatchSize
-	data := engine.Data{Rows: n, Units: a.Units[0], Values: make([]uint8, n*a.Units[0])}
+	data := engine.Data{Values: numbers.Bytes(a.Units[0], make([]uint8, n*a.Units[0]))}
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = i
@@ -93,7 +94,7 @@ func TestRefreshFreesOldBlocks(t *testing.T) {
 		Rule: engine.ReweightedWakeSleep, Metric: engine.Block, FisherSource: engine.FromSleep, Damping: 0.1,
 		RefreshEvery: 1, BatchSize: 8, Samples: 30, SleepSteps: 1,
 	}
-	data := engine.Data{Rows: 8, Units: 800, Values: make([]uint8, 8*800)}
+	data := engine.Data{Values: numbers.Bytes(800, make([]uint8, 8*800))}
 	trainer, err := cpu{}.NewTrainer(engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return []int{0, 1, 2, 3, 4, 5, 6, 7} }},
 		engine.NewState(algorithm, engine.NewParameters(a)))
 	if err != nil {
@@ -154,7 +155,7 @@ func TestMemoryOfAnyNumbers(t *testing.T) {
 func TestReinforceTakesTheScoresOfItsSamples(t *testing.T) {
 	a := engine.Architecture{Units: []int{20, 40, 30}}
 	algorithm := engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline, BatchSize: 3, Samples: 300}
-	data := engine.Data{Rows: 3, Units: 20, Values: make([]uint8, 60)}
+	data := engine.Data{Values: numbers.Bytes(20, make([]uint8, 60))}
 	made, err := cpu{}.NewTrainer(engine.Job{Algorithm: algorithm, Data: data, Rows: func(int) []int { return []int{0, 1, 2} }},
 		engine.NewState(algorithm, engine.NewParameters(a)))
 	if err != nil {

@@ -261,24 +261,15 @@ func (v *pass) descend(layer int, at place) {
 
 // load writes rows of data into the visible layer: row(d) into datum d.
 func (v *pass) load(data engine.Data, at place, row func(d int) int) {
-	var buffer []uint8
-	if data.Bits != nil {
-		buffer = make([]uint8, data.Units)
-	}
+	var values []uint8
 	off, binary := v.weights.architecture.Off(0), v.weights.architecture.Binary(0)
 	for d := range v.data {
 		units := kernels.Row(v.states[0], d)[1:]
-		if data.Reals != nil {
-			copy(units, data.Reals[row(d)*data.Units:][:data.Units])
-			continue
-		}
-		values := data.Row(row(d), buffer)
 		if !binary {
-			for j, value := range values {
-				units[j] = float32(value) / 255
-			}
+			data.Read(units[:data.Units], row(d))
 			continue
 		}
+		values = data.RowIn(values, row(d))
 		kernels.Binarize(units, values, data.Stochastic, off, at.key, at.counter(0, d, 0))
 	}
 }

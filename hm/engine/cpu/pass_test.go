@@ -6,21 +6,28 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
+
+// dataOf returns rows of zeros.
+func dataOf(rows, units int) engine.Data {
+	return engine.Data{Values: numbers.Bytes(units, make([]uint8, rows*units))}
+}
 
 // A machine must learn and evaluate bits as it does the same values in bytes.
 func TestBitsAreReadLikeBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	of := engine.Architecture{Units: []int{13, 5}}
-	inBytes := engine.Data{Rows: 12, Units: 13, Values: make([]uint8, 12*13)}
-	inBits := engine.Data{Rows: 12, Units: 13, Bits: make([]uint8, 12*2)}
-	for i := range inBytes.Values {
+	inBytes := engine.Data{Values: numbers.Bytes(13, make([]uint8, 12*13))}
+	bits := make([]uint8, 12*2)
+	inBits := engine.Data{Values: numbers.Bits(13, bits)}
+	for i := range inBytes.Bytes() {
 		if random.IntN(2) == 1 {
-			inBytes.Values[i] = 255
-			inBits.Bits[i/13*2+i%13/8] |= 1 << (i % 13 % 8)
+			inBytes.Bytes()[i] = 255
+			bits[i/13*2+i%13/8] |= 1 << (i % 13 % 8)
 		}
 	}
-	if !slices.Equal(inBits.Unpacked().Values, inBytes.Values) {
+	if !slices.Equal(inBits.Bytes(), inBytes.Bytes()) {
 		t.Fatal("the bits are other values")
 	}
 	train := func(data engine.Data) []float64 {

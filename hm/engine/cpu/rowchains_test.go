@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // chained returns a job with chains of two rows, and the parameters of a machine that can be enumerated.
@@ -14,7 +15,7 @@ func chained(samples int) (engine.Job, *engine.Parameters) {
 	p := oracle.Random(engine.Architecture{Units: []int{3, 2, 2}, Coding: engine.PlusMinusOne}, 1)
 	return engine.Job{
 		Algorithm: engine.Algorithm{Rule: engine.JointStochastic, BatchSize: 2, Samples: samples, SleepSteps: 1},
-		Data:      engine.Data{Rows: 2, Units: 3, Values: []byte{255, 0, 255, 0, 0, 255}},
+		Data:      engine.Data{Values: numbers.Bytes(3, []byte{255, 0, 255, 0, 0, 255})},
 		Seed:      1,
 		Rows:      func(step int) []int { return [][]int{{0, 1}, {1, 0}}[step%2] },
 	}, p

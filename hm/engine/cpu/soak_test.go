@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // Ten thousand steps, with a hundred refreshes of the Fisher blocks, must take no more memory than
 // the first thousand.
 func TestMemoryStaysConstant(t *testing.T) {
 	const rows = 8
-	data := engine.Data{Rows: rows, Units: 20, Values: make([]uint8, rows*20)}
-	for k := range data.Values {
-		data.Values[k] = uint8(37 * k)
+	data := engine.Data{Values: numbers.Bytes(20, make([]uint8, rows*20))}
+	for k := range data.Bytes() {
+		data.Bytes()[k] = uint8(37 * k)
 	}
 	batch := make([]int, rows)
 	for i := range batch {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // binarization tests that a unit of stochastic data is on with probability v/255, drawn afresh in
@@ -22,7 +23,7 @@ func binarization(t *testing.T, e engine.Engine) {
 var levels = []uint8{0, 1, 64, 127, 128, 200, 254, 255}
 
 func grayRows(rows int) engine.Data {
-	return engine.Data{Rows: rows, Units: len(levels), Values: slices.Repeat(levels, rows), Stochastic: true}
+	return engine.Data{Values: numbers.Bytes(len(levels), slices.Repeat(levels, rows)), Stochastic: true}
 }
 
 // wantLevels compares how often units are on with their values. Each row holds the visible units of
@@ -110,7 +111,7 @@ func threshold(t *testing.T, e engine.Engine) {
 	data.Stochastic = false
 	inferred := must(newModel(t, e, machine(engine.PlusMinusOne, len(levels), 2)).Infer(t.Context(), data, 1, seed))(t)
 	for k, on := range inferred.States[0] {
-		if v := data.Values[k]; (on == 1) != (v >= 128) {
+		if v := data.Bytes()[k]; (on == 1) != (v >= 128) {
 			t.Errorf("a unit of value %d is %d", v, on)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // gibbs compares Gibbs chains with the exact transition probabilities: for each number of sweeps
@@ -41,7 +42,7 @@ func gibbs(t *testing.T, e engine.Engine) {
 // which gibbs compares them.
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 6000
-	data, known := engine.Data{Rows: 1, Units: 3, Values: []uint8{255, 0, 255}}, []bool{true, false, false}
+	data, known := engine.Data{Values: numbers.Bytes(3, []uint8{255, 0, 255})}, []bool{true, false, false}
 	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 		n, model := oracle.NewNetworks(p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
@@ -159,7 +160,7 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 			t.Errorf("%+v: two seeds give the same chains", g)
 		}
 		part := data
-		part.First, part.Rows, part.Values = 3, 2, data.Values[3*60:5*60]
+		part.First, part.Values = 3, data.Values.Part(3, 5)
 		rows := must(model.Inpaint(t.Context(), part, known, 4, g, seed, nil))(t)
 		if !slices.Equal(rows.States[0], one[1].States[0][3*4*60:5*4*60]) {
 			t.Errorf("%+v: rows inpainted in parts differ from those inpainted together", g)

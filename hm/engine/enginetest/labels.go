@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // everyLabeled runs a test on semi-supervised machines with every proposal, with the label at the
@@ -102,9 +103,9 @@ func learningOfLabels(t *testing.T, e engine.Engine) {
 		{Units: []int{3, 4, 2}, Classes: 3},
 		{Units: []int{3, 4, 2}, Classes: 3, HiddenClassifier: true},
 	} {
-		data := engine.Data{Rows: 12, Units: 3, Values: make([]uint8, 36)}
+		data := engine.Data{Values: numbers.Bytes(3, make([]uint8, 36))}
 		for r := range data.Rows {
-			data.Values[r*3+r%3] = 255
+			data.Bytes()[r*3+r%3] = 255
 			data.Labels = append(data.Labels, []uint8{uint8(r % 3), engine.NoLabel}[r/6])
 		}
 		a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()

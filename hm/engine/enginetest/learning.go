@@ -6,17 +6,18 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // learning tests that each preset, with each optimiser, learns a distribution that independent
 // units cannot explain: KL(p_D‖p) falls below half of its initial value.
 func learning(t *testing.T, e engine.Engine) {
-	data := engine.Data{Rows: 4, Units: 3, Values: []uint8{
+	data := engine.Data{Values: numbers.Bytes(3, []uint8{
 		0, 0, 0,
 		0, 0, 0,
 		255, 255, 0,
 		0, 255, 255,
-	}}
+	})}
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
 			a.BatchSize, a.Samples, a.RefreshEvery = 4, 10, 10
@@ -47,7 +48,7 @@ func learning(t *testing.T, e engine.Engine) {
 // learningOfMixtures tests, with each preset, that a Gaussian visible unit that does not depend on
 // its parent at first learns the mean and the standard deviation of the data.
 func learningOfMixtures(t *testing.T, e engine.Engine) {
-	data := engine.Data{Rows: 4, Units: 1, Values: []uint8{51, 102, 153, 204}} // mean 0.5, deviation 0.2236
+	data := engine.Data{Values: numbers.Bytes(1, []uint8{51, 102, 153, 204})} // mean 0.5, deviation 0.2236
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
 		a.BatchSize, a.RefreshEvery, a.Damping = 4, 10, 0.2
 		p := engine.NewParameters(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian}})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -142,15 +143,15 @@ func mixture(a engine.Architecture) *engine.Parameters {
 // randomRows returns rows of fair coins.
 func randomRows(rows, units int) engine.Data {
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 0))
-	data := engine.Data{Rows: rows, Units: units, Values: make([]uint8, rows*units)}
-	for i := range data.Values {
-		data.Values[i] = uint8(rng.IntN(2)) * 255
+	data := engine.Data{Values: numbers.Bytes(units, make([]uint8, rows*units))}
+	for i := range data.Bytes() {
+		data.Bytes()[i] = uint8(rng.IntN(2)) * 255
 	}
 	return data
 }
 
 func constantRows(rows, units int, value uint8) engine.Data {
-	return engine.Data{Rows: rows, Units: units, Values: slices.Repeat([]uint8{value}, rows*units)}
+	return engine.Data{Values: numbers.Bytes(units, slices.Repeat([]uint8{value}, rows*units))}
 }
 
 // rowsOf returns random rows of a machine: fair coins, a category of each categorical variable, grey levels for
@@ -162,17 +163,17 @@ func rowsOf(a engine.Architecture, rows int) engine.Data {
 	}
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 2))
 	if a.Kind(0) == engine.Gaussian {
-		for i := range data.Values {
-			data.Values[i] = uint8(rng.IntN(256))
+		for i := range data.Bytes() {
+			data.Bytes()[i] = uint8(rng.IntN(256))
 		}
 		return data
 	}
-	clear(data.Values)
-	reals := make([]float32, len(data.Values))
+	clear(data.Bytes())
+	reals := make([]float32, len(data.Bytes()))
 	for first := 0; first < len(reals); {
 		for _, g := range a.Variables(0) {
 			if k := rng.IntN(g.Categories()); !g.Real && k < g.Units {
-				data.Values[first+k], reals[first+k] = 255, 1
+				data.Bytes()[first+k], reals[first+k] = 255, 1
 			}
 			for k := range g.Units {
 				if g.Real {
@@ -183,7 +184,7 @@ func rowsOf(a engine.Architecture, rows int) engine.Data {
 		}
 	}
 	if !a.Binary(0) {
-		data.Values, data.Reals = nil, reals
+		data.Values = numbers.Reals(data.Units, reals)
 	}
 	return data
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -54,7 +55,7 @@ func randomMachine(a engine.Architecture, seed uint64) *Networks { return NewNet
 // row returns one or more rows of pixels, 0 or 255, as values.
 func (n *Networks) row(pixels ...uint8) [][]float64 {
 	units := n.Architecture.Visible()
-	return n.Rows(engine.Data{Rows: len(pixels) / units, Units: units, Values: pixels})
+	return n.Rows(engine.Data{Values: numbers.Bytes(units, pixels)})
 }
 
 func newRand(seed uint64) *rand.Rand {
