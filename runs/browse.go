@@ -1,16 +1,12 @@
 package runs
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -153,218 +149,44 @@ var results = []field[Listed]{
 	}},
 }
 
-// resultAt returns the index of a result, or -1 if no result has the name.
-func resultAt(name string) int {
-	return slices.IndexFunc(results, func(f field[Listed]) bool { return f.Key == name })
-}
+// listName is the name of the table of runs.
+const listName = "runs"
 
-// setting returns the setting that name denotes in a run, by the rule of Named, or "" if the run lacks it. It also
-// returns the number of settings that name may denote.
-func (l Listed) setting(name string) (value string, meanings int) {
-	all := settings(l.Experiment)
-	ends := names.Ending(slices.Collect(maps.Keys(all)), name)
-	if len(ends) == 1 {
-		value = unquoted(all[ends[0]])
-	}
-	return value, len(ends)
-}
-
-// value returns a result or a setting of a run as text, or "" if the run lacks it.
-func (l Listed) value(name string) string {
-	if i := resultAt(name); i >= 0 {
-		cell, _ := results[i].Kind.cell(reflect.ValueOf(results[i].Cell(l)))
-		return plain(cell)
-	}
-	value, _ := l.setting(name)
-	return value
-}
-
-// Settings returns the names of the runs' settings, sorted. It omits names that are also the name of a
-// result.
-func Settings(found []Listed) []string {
-	all := map[string]bool{}
+// ListTable returns a table with one row per run: its results, its settings, and a remark if any run diverged. Results
+// hide settings with the same key. A setting that a run lacks is the only one of the run whose key ends in it, if there is one.
+func ListTable(found []Listed) *Table {
+	columns, all, keys := slices.Clone(results), map[string]map[string]string{}, map[string]string{}
 	for _, l := range found {
-		for name := range settings(l.Experiment) {
-			if columnKey.MatchString(name) && resultAt(name) < 0 {
-				all[name] = true
-			}
-		}
+		all[l.Dir] = settings(l.Experiment)
+		maps.Copy(keys, all[l.Dir])
 	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// Named returns the full name of the result or setting of the runs that name denotes. The last part of a
-// full name is enough if it is unambiguous in each run: learning_rate for method.learning_rate. If name
-// denotes different settings in runs of different families, Named returns name, which Where, SortedBy and
-// ListTable look up in each run: it denotes the setting with this full name or, if the run has none, the
-// only setting whose last part it is. An error suggests the closest name.
-func Named(found []Listed, name string) (string, error) {
-	var all []string
-	for _, c := range results {
-		all = append(all, c.Key)
-	}
-	all = append(all, Settings(found)...)
-	ends := names.Ending(all, name)
-	switch len(ends) {
-	case 1:
-		return ends[0], nil
-	case 0:
-		short := slices.Clone(all)
-		for _, full := range all {
-			short = append(short, full[strings.LastIndexByte(full, '.')+1:])
-		}
-		return "", fmt.Errorf("no run has a column %q%s: use one of %s", name, names.Meant(name, short...), strings.Join(all, ", "))
-	}
-	for _, l := range found {
-		if _, meanings := l.setting(name); meanings > 1 {
-			return "", fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
-		}
-	}
-	return name, nil
-}
-
-type condition struct{ name, operator, value string }
-
-// conditionForm matches a name, an operator and a value.
-var conditionForm = regexp.MustCompile(`(?s)^([^!=<>~]+)(!=|<=|>=|==|[=<>~])(.*)$`)
-
-// IsCondition reports whether a text contains an operator of Where.
-func IsCondition(text string) bool { return strings.ContainsAny(text, "=<>~") }
-
-// Where returns the runs that satisfy all conditions. A condition is NAME=VALUE. Instead of =, it can use
-// == (the same), !=, <, >, <= or >=, or ~ for "contains". Named resolves the names. Numbers are compared
-// as numbers. A run that lacks the value satisfies only !=.
-func Where(found []Listed, conditions ...string) ([]Listed, error) {
-	all := found
-	for _, text := range conditions {
-		c, err := parseCondition(all, text)
-		if err != nil {
-			return nil, err
-		}
-		found = slices.DeleteFunc(slices.Clone(found), func(l Listed) bool { return !c.holds(l.value(c.name)) })
-	}
-	return found, nil
-}
-
-func parseCondition(found []Listed, text string) (c condition, err error) {
-	parts := conditionForm.FindStringSubmatch(text)
-	if parts == nil {
-		return c, fmt.Errorf("%q is not a condition: write NAME=VALUE, with =, !=, <, >, <=, >= or ~", text)
-	}
-	c = condition{strings.TrimSpace(parts[1]), parts[2], strings.TrimSpace(parts[3])}
-	if len(found) > 0 {
-		c.name, err = Named(found, c.name)
-	}
-	if err == nil && c.name == "state" && c.operator != "~" && !slices.Contains(States[:], State(c.value)) {
-		var states []string
-		for _, s := range States {
-			states = append(states, string(s))
-		}
-		err = fmt.Errorf("no run is %q%s: use one of %s", c.value, names.Meant(c.value, states...), strings.Join(states, ", "))
-	}
-	if err == nil && c.operator != "~" && !isNumber(c.value) && numeric(found, c.name) {
-		err = fmt.Errorf("%s is a number, but %q is not: compare it with a number", c.name, c.value)
-	}
-	return c, err
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.ParseFloat(text, 64)
-	return err == nil
-}
-
-// numeric reports whether the result name is a number. For a setting, it reports whether some run has the
-// setting and it is a number in every run that has it.
-func numeric(found []Listed, name string) bool {
-	if i := resultAt(name); i >= 0 {
-		return results[i].Kind != Text
-	}
-	known := false
-	for _, l := range found {
-		value := l.value(name)
-		if value != "" && !isNumber(value) {
-			return false
-		}
-		known = known || value != ""
-	}
-	return known
-}
-
-func (c condition) holds(value string) bool {
-	if value == "" {
-		return c.operator == "!="
-	}
-	order := compareValues(value, c.value)
-	switch c.operator {
-	case "~":
-		return strings.Contains(value, c.value)
-	case "!=":
-		return order != 0
-	}
-	return strings.Contains(c.operator, [...]string{"<", "=", ">"}[order+1])
-}
-
-// compareValues compares numbers by value and sorts other texts after them, alphabetically.
-func compareValues(a, b string) int {
-	m, errM := strconv.ParseInt(a, 10, 64) // float64 would round large seeds
-	n, errN := strconv.ParseInt(b, 10, 64)
-	if errM == nil && errN == nil {
-		return cmp.Compare(m, n)
-	}
-	x, errA := strconv.ParseFloat(a, 64)
-	y, errB := strconv.ParseFloat(b, 64)
-	switch {
-	case errA == nil && errB == nil:
-		return cmp.Compare(x, y)
-	case errA == nil:
-		return -1
-	case errB == nil:
-		return 1
-	}
-	return strings.Compare(a, b)
-}
-
-// SortedBy returns the runs sorted by a result or a setting, in descending order if by begins with a
-// minus. Runs that lack the result or the setting come last.
-func SortedBy(found []Listed, by string) ([]Listed, error) {
-	name, down := strings.CutPrefix(by, "-")
-	if len(found) == 0 {
-		return found, nil
-	}
-	name, err := Named(found, name)
-	if err != nil {
-		return nil, err
-	}
-	values := map[string]string{} // by directory
-	for _, l := range found {
-		values[l.Dir] = l.value(name)
-	}
-	found = slices.Clone(found)
-	slices.SortStableFunc(found, func(a, b Listed) int {
-		x, y := values[a.Dir], values[b.Dir]
-		switch {
-		case x == "" || y == "":
-			return cmp.Compare(y, x)
-		case down:
-			return compareValues(y, x)
-		}
-		return compareValues(x, y)
+	maps.DeleteFunc(keys, func(key, _ string) bool {
+		return !columnKey.MatchString(key) || slices.ContainsFunc(results, func(f field[Listed]) bool { return f.Key == key })
 	})
-	return found, nil
-}
-
-// ListTable returns a table with one row per run: its results and the settings with the given names, as
-// Named returns them.
-func ListTable(found []Listed, settings ...string) *Table {
-	columns := slices.Clone(results)
-	for _, name := range settings {
-		if slices.ContainsFunc(columns, func(f field[Listed]) bool { return f.Key == name }) {
-			continue
-		}
-		columns = append(columns, settingColumn(Column{Key: name}, found, func(l Listed) string { return l.value(name) }))
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		columns = append(columns, field[Listed]{Column{Key: key, loose: true}, func(l Listed) any {
+			if ends := names.Ending(slices.Collect(maps.Keys(all[l.Dir])), key); len(ends) == 1 {
+				return scalar(unquoted(all[l.Dir][ends[0]]))
+			}
+			return nil
+		}})
 	}
 	if slices.ContainsFunc(found, func(l Listed) bool { return l.run.Warning() != "" }) {
 		columns = append(columns, field[Listed]{Column{Key: remarkKey}, func(l Listed) any { return remarkOn(l.run.Warning()) }})
 	}
-	return tableOf("runs", "", columns, found...)
+	return tableOf(listName, "", columns, found...)
+}
+
+// Overview returns a ListTable with the settings that have the given keys, as in Table.Select, and without all others.
+func Overview(list *Table, settings ...string) (*Table, error) {
+	var keys []string
+	for _, c := range list.columns {
+		if !c.loose {
+			keys = append(keys, c.Key)
+		}
+	}
+	if last := len(keys) - 1; keys[last] == remarkKey {
+		keys, settings = keys[:last], append(slices.Clone(settings), remarkKey)
+	}
+	return list.Select("", append(keys, settings...)...)
 }

@@ -72,10 +72,11 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	if err != nil || len(passed) != 3 || !strings.Contains(passed[0].Error(), "has 2 epochs") || !strings.Contains(passed[1].Error(), "damaged") || !strings.Contains(passed[2].Error(), "martian") {
 		t.Fatalf("%v, passed over: %v", err, passed)
 	}
-	names := func(found []runs.Listed) string {
+	list := runs.ListTable(found)
+	names := func(list *runs.Table) string {
 		var all []string
-		for _, l := range found {
-			name, err := filepath.Rel(root, l.Dir)
+		for _, row := range list.Rows() {
+			name, err := filepath.Rel(root, row[0].(string))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,39 +84,39 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	if got := names(found); got != "deep/slow fast half now" {
+	if got := names(list); got != "deep/slow fast half now" {
 		t.Fatalf("found are %s", got)
 	}
 	for _, c := range []struct{ where, want string }{
 		{"learning_rate=0.5", "fast half"}, {"learning_rate!=0.5", "deep/slow now"}, {"learning_rate<.2", "deep/slow now"}, {"learning_rate>=0.125", "deep/slow fast half now"},
 		{"state=interrupted", "half now"}, {"run~deep", "deep/slow"}, {"epoch>1 state!=finished", "half"}, {"best_epoch<=4 epochs==4 state=finished", "deep/slow fast"},
 	} {
-		got, err := runs.Where(found, strings.Fields(c.where)...)
+		got, err := list.Where(strings.Fields(c.where)...)
 		if err != nil || names(got) != c.want {
-			t.Errorf("where %s are %s, %v; want %s", c.where, names(got), err, c.want)
+			t.Errorf("where %s are %v, %v; want %s", c.where, got, err, c.want)
 		}
 	}
 	for condition, want := range map[string]string{"method=" + slow.String(): "deep/slow now", "method~s, η": "deep/slow fast half now"} {
-		if got, err := runs.Where(found, condition); err != nil || names(got) != want {
-			t.Errorf("where %s are %s, %v; want %s", condition, names(got), err, want)
+		if got, err := list.Where(condition); err != nil || names(got) != want {
+			t.Errorf("where %s are %v, %v; want %s", condition, got, err, want)
 		}
 	}
 	for by, want := range map[string]string{"learning_rate": "deep/slow now fast half", "-epoch": "deep/slow fast half now"} {
-		if got, err := runs.SortedBy(found, by); err != nil || names(got) != want {
-			t.Errorf("sorted by %s they are %s, %v; want %s", by, names(got), err, want)
+		if got, err := list.SortedBy(by); err != nil || names(got) != want {
+			t.Errorf("sorted by %s they are %v, %v; want %s", by, got, err, want)
 		}
 	}
-	_, err = runs.Where(found, "laerning_rate=1")
-	wantError(t, err, `no run has a column "laerning_rate" (did you mean "learning_rate"?)`)
-	_, err = runs.Where(found, "state=finnished")
+	_, err = list.Where("laerning_rate=1")
+	wantError(t, err, `no column "laerning_rate" (did you mean "learning_rate"?)`)
+	_, err = list.Where("state=finnished")
 	wantError(t, err, `no run is "finnished" (did you mean "finished"?)`)
-	_, err = runs.Where(found, "best_epoch<ten")
+	_, err = list.Where("best_epoch<ten")
 	wantError(t, err, "best_epoch is a number", `"ten"`)
-	_, err = runs.Where(found, "learning_rate")
+	_, err = list.Where("learning_rate")
 	wantError(t, err, "not a condition", "NAME=VALUE")
 
 	var written strings.Builder
-	if err := runs.ListTable(found, append(runs.Settings(found), "learning_rate")...).WriteJSON(&written); err != nil {
+	if err := list.WriteJSON(&written); err != nil {
 		t.Fatal(err)
 	}
 	var rows []map[string]any
@@ -124,8 +125,8 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	}
 	i := slices.IndexFunc(rows, func(row map[string]any) bool { return row["run"] == at("fast") })
 	found[i].Experiment = settled{slow, "[method]\nlearning_rate = 0.25\n"}
-	if text := runs.ListTable(found, "learning_rate").String(); !strings.Contains(text, "0.25") {
-		t.Errorf("with a setting of another name the table is\n%s", text)
+	if text, err := runs.Overview(runs.ListTable(found), "learning_rate"); err != nil || !strings.Contains(text.String(), "0.25") {
+		t.Errorf("with a setting of another name the table is\n%v, %v", text, err)
 	}
 	last := finished.History().Epochs[3]
 	if got := rows[i]; got["learning_rate"] != 0.5 || got["epoch"] != 4.0 || got["validation"] != last.Validation["log_p"] || got["train"] != last.Train["log_p"] || got["best_epoch"] != float64(finished.BestEpoch()) {
@@ -143,16 +144,25 @@ func (s settled) TOML() []byte { return []byte(s.text) }
 
 // A short name denotes, in each run, the setting of the run's own family.
 func TestASettingIsLookedUpInEachRun(t *testing.T) {
-	list := func(texts ...string) (found []runs.Listed) {
+	set, dir := overlapping(t), t.TempDir()
+	mustTrain(t, brief(set), set, dir)
+	one, _, err := runs.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(texts ...string) *runs.Table {
+		var found []runs.Listed
 		for i, text := range texts {
-			found = append(found, runs.Listed{Dir: string(rune('a' + i)), Experiment: settled{text: text}})
+			l := one[0]
+			l.Dir, l.Experiment = string(rune('a'+i)), settled{text: text}
+			found = append(found, l)
 		}
-		return found
+		return runs.ListTable(found)
 	}
 	const top, method, training = "learning_rate = 0.002", "[method]\nlearning_rate = 0.1", "[training]\nlearning_rate = 0.02"
 	const both = method + "\n" + training
 	for _, c := range []struct {
-		found           []runs.Listed
+		list            *runs.Table
 		name, low, high string // the runs whose rate is at most 0.05, and higher
 	}{
 		{list(top, method), "learning_rate", "a", "b"},
@@ -161,29 +171,29 @@ func TestASettingIsLookedUpInEachRun(t *testing.T) {
 		{list(top, both), "learning_rate", "a", ""},
 		{list(method, method), "method.learning_rate", "", "ab"},
 	} {
-		dirs := func(found []runs.Listed, err error) (all string) {
+		dirs := func(list *runs.Table, err error) (all string) {
 			if err != nil {
-				t.Error(err)
+				t.Fatal(err)
 			}
-			for _, l := range found {
-				all += l.Dir
+			for _, row := range list.Rows() {
+				all += row[0].(string)
 			}
 			return all
 		}
-		if name, err := runs.Named(c.found, "learning_rate"); err != nil || name != c.name {
-			t.Errorf("the name is %q, %v; want %q", name, err, c.name)
+		if got, err := c.list.Select("", "learning_rate"); err != nil || got.Columns()[0].Key != c.name || got.Columns()[0].Kind != runs.Number {
+			t.Errorf("the column is %v, %v; want %q", got, err, c.name)
 		}
-		if got := dirs(runs.Where(c.found, "learning_rate<=0.05")); got != c.low {
+		if got := dirs(c.list.Where("learning_rate<=0.05")); got != c.low {
 			t.Errorf("the rate is low in %q, want %q", got, c.low)
 		}
-		if got := dirs(runs.Where(c.found, "learning_rate>0.05")); got != c.high {
+		if got := dirs(c.list.Where("learning_rate>0.05")); got != c.high {
 			t.Errorf("the rate is high in %q, want %q", got, c.high)
 		}
-		if got := dirs(runs.SortedBy(c.found, "-learning_rate")); !strings.HasPrefix(got, c.high) {
+		if got := dirs(c.list.SortedBy("-learning_rate")); !strings.HasPrefix(got, c.high) {
 			t.Errorf("sorted by the rate they are %q, want %q first", got, c.high)
 		}
 	}
-	_, err := runs.Named(list(method, both), "learning_rate")
+	_, err = list(method, both).Select("", "learning_rate")
 	wantError(t, err, `"learning_rate" is ambiguous`, "method.learning_rate or training.learning_rate")
 }
 
@@ -202,21 +212,22 @@ func TestListedSettingsKeepTheirKind(t *testing.T) {
 	} {
 		found[i].Dir, found[i].Experiment = string(rune('a'+i)), settled{text: text}
 	}
+	list := runs.ListTable(found)
 	for condition, want := range map[string]string{
-		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", `link=ä "q"`: "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a",
+		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", `link=ä "q"`: "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a", "mixed<10": "a", "labels=true": "a",
 	} {
-		if got, err := runs.Where(found, condition); err != nil || len(got) != 1 || got[0].Dir != want {
-			t.Errorf("%d runs have %s, %v; want %s", len(got), condition, err, want)
+		if got, err := list.Where(condition); err != nil || len(got.Rows()) != 1 || got.Rows()[0][0] != want {
+			t.Errorf("%s: %v, %v; want %s", condition, got, err, want)
 		}
 	}
-	if got, err := runs.SortedBy(found, "seed"); err != nil || got[0].Dir != "b" {
-		t.Errorf("sorted by seed, the first is %s, %v", got[0].Dir, err)
+	if got, err := list.SortedBy("seed"); err != nil || got.Rows()[0][0] != "b" {
+		t.Errorf("sorted by seed: %v, %v", got, err)
 	}
 	var written strings.Builder
-	if err := runs.ListTable(found, "seed", "method.rate", "method.link", "method.mixed", "method.labels", "method.none").WriteCSV(&written); err != nil {
+	if some, err := runs.Overview(list, "seed", "method.rate", "method.link", "method.mixed", "method.labels"); err != nil || some.WriteCSV(&written) != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[int]string{1: `,9007199254740993,1.0,"ä ""q""",2,true,`, 2: ",9007199254740992,0.5,,none,false,"} {
+	for line, want := range map[int]string{1: `,9007199254740993,1.0,"ä ""q""",2,true`, 2: ",9007199254740992,0.5,,none,false"} {
 		if got := strings.Split(written.String(), "\n")[line]; !strings.HasSuffix(got, want) {
 			t.Errorf("the row is %s, want the end %s", got, want)
 		}

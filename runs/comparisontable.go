@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -94,7 +93,7 @@ func (c Comparison) lines() []comparedLine {
 	lines = slices.Concat(lines, c.evaluationLines(), c.objectiveLines()) // before the settings, which would hide them
 	for _, name := range c.Settings {
 		l := comparedLine{name, func(e Compared) string { return cmp.Or(e.Settings[name], "–") }, []field[Compared]{
-			settingColumn(Column{Key: "settings." + name, Label: name}, c.Experiments, func(e Compared) string { return e.Settings[name] }),
+			{Column{Key: "settings." + name, Label: name, loose: true}, func(e Compared) any { return scalar(e.Settings[name]) }},
 		}}
 		if name == "epochs" { // epochs have a separate row below
 			l.text = nil
@@ -271,43 +270,6 @@ func spreadColumns[T any](mean Column, of func(T) Spread) []field[T] {
 		{mean, func(e T) any { return of(e).Mean }},
 		{sd, func(e T) any { return of(e).SD }},
 	}
-}
-
-// settingColumn returns c as the column of a setting, with the narrowest kind that fits all its values. value
-// returns the setting of x as text, or "" if x lacks it.
-func settingColumn[T any](c Column, of []T, value func(x T) string) field[T] {
-	var texts []string
-	for _, x := range of {
-		if text := value(x); text != "" {
-			texts = append(texts, text)
-		}
-	}
-	kinds := []ColumnKind{Integer, Number, Boolean, Text}
-	c.Kind = kinds[slices.IndexFunc(kinds, func(k ColumnKind) bool {
-		return !slices.ContainsFunc(texts, func(text string) bool {
-			_, err := k.read(text)
-			return err != nil
-		})
-	})]
-	return field[T]{c, func(x T) any {
-		cell, err := c.Kind.read(value(x))
-		if err != nil {
-			return nil
-		}
-		return cell
-	}}
-}
-
-func (k ColumnKind) read(text string) (any, error) {
-	switch k {
-	case Integer:
-		return strconv.ParseInt(text, 10, 64)
-	case Number:
-		return strconv.ParseFloat(text, 64)
-	case Boolean:
-		return strconv.ParseBool(text)
-	}
-	return text, nil
 }
 
 // seedsText formats the seeds, with consecutive seeds as a range.

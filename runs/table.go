@@ -31,6 +31,7 @@ type Column struct {
 	Decimals int
 	// Fraction marks Numbers from 0 to 1, which are shown to people in percent.
 	Fraction bool
+	loose    bool // whether cells are scalars, and Kind is the narrowest that fits all of them
 }
 
 // A ColumnKind is the type of a column's cells.
@@ -100,7 +101,9 @@ func (t *Table) Add(cells ...any) {
 	row := make([]any, len(cells))
 	for i, c := range t.columns {
 		cell, ok := c.Kind.cell(reflect.ValueOf(cells[i]))
-		if !ok {
+		if c.loose {
+			cell = cells[i]
+		} else if !ok {
 			panic(fmt.Sprintf("runs: %T %v is not a valid cell of the %v column %s of table %s", cells[i], cells[i], c.Kind, c.Key, t.name))
 		}
 		row[i] = cell
@@ -130,58 +133,22 @@ func tableOf[T any](name, title string, fields []field[T], values ...T) *Table {
 		}
 		t.Add(row...)
 	}
-	return t
+	return t.settled()
 }
 
 // WithoutMissing returns the table without the columns whose cells are all missing. The first column
 // always stays.
 func (t *Table) WithoutMissing() *Table {
-	var kept []int
-	for i := range t.columns {
-		if i == 0 || slices.ContainsFunc(t.rows, func(row []any) bool { return row[i] != nil }) {
-			kept = append(kept, i)
-		}
-	}
-	return t.of(kept)
-}
-
-// of returns the table with the columns that have the indices, in this order.
-func (t *Table) of(indices []int) *Table {
 	c := &Table{name: t.name, title: t.title, rows: make([][]any, len(t.rows))}
-	for _, i := range indices {
-		c.columns = append(c.columns, t.columns[i])
-		for j, row := range t.rows {
-			c.rows[j] = append(c.rows[j], row[i])
+	for i, column := range t.columns {
+		if i == 0 || slices.ContainsFunc(t.rows, func(row []any) bool { return row[i] != nil }) {
+			c.columns = append(c.columns, column)
+			for r, row := range t.rows {
+				c.rows[r] = append(c.rows[r], row[i])
+			}
 		}
 	}
 	return c
-}
-
-// Select returns the table with a title, which may be empty, and the columns that have the keys, in this order, or all. The last
-// part of a key is enough if only one key ends in it: learning_rate for settings.method.learning_rate.
-func (t *Table) Select(title string, keys ...string) (*Table, error) {
-	var all []string
-	for _, c := range t.columns {
-		all = append(all, c.Key)
-	}
-	if len(keys) == 0 {
-		keys = all
-	}
-	var chosen []int
-	for _, key := range keys {
-		ends := names.Ending(all, key)
-		switch len(ends) {
-		case 0:
-			return nil, fmt.Errorf("no column %q%s: use %s", key, names.Meant(key, all...), strings.Join(all, ", "))
-		case 1:
-		default:
-			return nil, fmt.Errorf("%q is ambiguous: write %s", key, strings.Join(ends, " or "))
-		}
-		chosen = append(chosen, slices.Index(all, ends[0]))
-	}
-	c := t.of(chosen)
-	c.title = validUTF8(title)
-	return c, nil
 }
 
 // cell returns the cell that a table stores for a value, or nil if the cell is missing. ok reports
@@ -227,4 +194,17 @@ func (t *Table) Columns() []Column { return slices.Clone(t.columns) }
 // Rows returns the rows of the table, in order, each with one cell per column: a string, an int64,
 // a float64 or a bool, depending on the column's kind, or nil if the cell is missing. The rows belong to
 // the table and must not be changed.
-func (t *Table) Rows() [][]any { return t.rows }
+func (t *Table) Rows() [][]any {
+	rows := make([][]any, len(t.rows))
+	for r, row := range t.rows {
+		rows[r] = slices.Clone(row[:len(t.columns)])
+		for i, c := range t.columns {
+			if n, is := row[i].(int64); is && c.Kind == Number {
+				rows[r][i] = float64(n)
+			} else if c.Kind == Text && row[i] != nil {
+				rows[r][i] = plain(row[i])
+			}
+		}
+	}
+	return rows
+}

@@ -147,7 +147,7 @@ func (t *Table) lines(escapes *strings.Replacer) [][]string {
 		labels[i] = escapes.Replace(oneLine(labels[i]))
 	}
 	lines := [][]string{labels}
-	for _, row := range t.rows {
+	for _, row := range t.Rows() {
 		line := make([]string, len(row))
 		for i, cell := range row {
 			line[i] = escapes.Replace(oneLine(t.columns[i].display(cell)))
@@ -236,7 +236,7 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		keys = append(keys, c.Key)
 	}
 	b.WriteString(strings.Join(keys, ",") + "\n")
-	for _, row := range t.rows {
+	for _, row := range t.Rows() {
 		if len(row) == 1 && row[0] == nil {
 			b.WriteString(`""`) // programs skip an empty line
 		}
@@ -278,7 +278,7 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	for _, c := range t.columns {
 		keys = append(keys, c.Key)
 	}
-	return WriteRecords(w, keys, t.rows)
+	return WriteRecords(w, keys, t.Rows())
 }
 
 // WriteRecords writes an array of JSON with an object on each line for each row of cells, whose keys may be any text. A cell

@@ -253,14 +253,15 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 		byDir[l.Dir] = l
 	}
 	var curves []runs.History
+	list := runs.ListTable(found)
 	for _, argument := range arguments {
 		by, sorted := strings.CutPrefix(argument, "sort=")
 		l, named := byDir[filepath.Join(dir, argument)]
 		switch {
 		case sorted:
-			found, err = runs.SortedBy(found, by)
-		case runs.IsCondition(argument):
-			found, err = runs.Where(found, argument)
+			list, err = list.SortedBy(by)
+		case strings.ContainsAny(argument, "=<>~"):
+			list, err = list.Where(argument)
 		case named:
 			h := l.History()
 			h.Name = argument
@@ -275,7 +276,10 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 		}
 	}
 	var b strings.Builder
-	if err := runs.ListTable(found).WriteHTML(&b); err != nil {
+	if list, err = runs.Overview(list); err == nil {
+		err = list.WriteHTML(&b)
+	}
+	if err != nil {
 		return err
 	}
 	if len(curves) > 0 {

@@ -35,29 +35,27 @@ func newRuns() *cobra.Command {
 		for _, err := range passed {
 			fmt.Fprintf(c.ErrOrStderr(), "skipped %v\n", err)
 		}
-		found, err := runs.Where(all, where...)
+		table, err := runs.ListTable(all).Where(where...)
 		if err == nil && by != "" {
-			found, err = runs.SortedBy(found, by)
+			table, err = table.SortedBy(by)
 		}
 		if len(all) == 0 {
 			columns = nil // without runs no setting is known
 		}
-		for i, name := range columns {
-			if err == nil {
-				columns[i], err = runs.Named(all, name)
-			}
+		brief := table
+		if err == nil {
+			brief, err = runs.Overview(table, columns...)
 		}
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		if len(found) == 0 {
+		if len(table.Rows()) == 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "no match among the %d runs below %s\n", len(all), dir)
 		}
 		if tables.format == "csv" || tables.format == "json" || tables.format == "parquet" {
-			columns = runs.Settings(all)
+			brief = table
 		}
-		table := runs.ListTable(found, columns...)
-		return tables.giveAndSay(table)
+		return tables.giveAndSay(brief)
 	}
 	return c
 }
