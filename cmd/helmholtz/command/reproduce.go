@@ -47,36 +47,7 @@ func newReproduce() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reproduce ID...",
 		Short: "Reproduce published figures and tables",
-		Long: `Reproduce published figures and tables of the theses, and compare the findings with the
-published values: train the runs that a result needs and that are missing, measure, draw.
-An ID is one that "reproduce list" shows, a pattern such as 'varady/fig5*', or all.
-
-A run that several results need is trained once. Existing runs are not trained again,
-interrupted ones resume, and a run of a smaller scale is extended to the larger one. On a
-GPU, four runs train at once.
-Figures (PNG and SVG) and findings (JSON) go to --results; "reproduce report" writes a
-page of them.
-
---shard INDEX/COUNT trains only every COUNT-th run, for several machines that share
---dir; --shard auto takes the numbers from a Slurm array, or from a Kubernetes Indexed
-Job, whose manifest sets their count in ` + runs.ShardsVariable + `. Set this variable for a Slurm
-array from 0 as well, so that a resubmitted task keeps its share. Once all runs of a result
-are done, one of the programs makes the result, unless it exists; repeat the command
-without --shard for the rest.
-
-A machine that stopped or restarted during training leaves a lease in the directory.
-The program waits up to a minute for a sign of life and then resumes from the checkpoint;
---no-wait refuses such a directory immediately.
-
-A run that diverges is a finding: it is recorded and not tried again. A run in --dir that
-is damaged or has other settings is reported before any training begins.`,
-		Example: `  helmholtz reproduce list
-  helmholtz reproduce varady/tableD.1 varady/figD.2
-  helmholtz reproduce varady/table5.1 --scale full --dir runs/theses
-  helmholtz reproduce all --scale smoke
-  helmholtz reproduce 'varady/*' --scale full --shard auto
-  helmholtz reproduce report --out results.md`,
-		Args: some("name the results to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
+		Args:  some("name the results to make, such as varady/tableD.1, or all: helmholtz reproduce list shows the IDs"),
 	}
 	x := newReproduceFlags(c)
 	c.Flags().StringVar(&shard, "shard", "", "train only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")

@@ -267,21 +267,7 @@ func newSweepRun() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run FILE|DIR",
 		Short: "Train the unfinished runs of a sweep",
-		Long: `Train the unfinished runs of a sweep, by default with one worker per core, as far as
-memory allows, or four on a GPU. Finished runs are kept and interrupted ones resume. A run that fails is
-recorded and skipped; --retry trains it again. Programs that train in one directory at
-the same time share its runs.
-
---shard INDEX/COUNT does only every COUNT-th run; --shard auto takes the numbers from a
-Slurm array, or from a Kubernetes Indexed Job whose manifest sets their count in
-` + runs.ShardsVariable + `.
-
-SIGTERM and SIGUSR1, which schedulers send to preempt, end the command with checkpoints
-and exit code 75, which asks for a restart.`,
-		Example: `  helmholtz sweep run rates.toml
-  helmholtz sweep run runs/rates --workers 1
-  helmholtz sweep run runs/rates --shard 0/4`,
-		Args: aSweep,
+		Args:  aSweep,
 	}
 	out := sweepDir(c)
 	c.Flags().StringVar(&shard, "shard", "", "do only a share of the runs: `INDEX/COUNT`, such as 0/4, or auto")
