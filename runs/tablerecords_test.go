@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
-	"github.com/helmholtz-go/helmholtz/runs/internal/tabletest"
 	"pgregory.net/rapid"
 )
 
 // A CSV file contains its table, to the last bit.
 func TestCSVHoldsTheTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := tabletest.Draw(t)
+		table := drawTable(t)
 		text := write(t, table, "csv")
 		records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 		if err != nil {
@@ -38,7 +37,7 @@ func TestCSVHoldsTheTable(t *testing.T) {
 				if x, ok := want.(string); ok {
 					want = strings.ReplaceAll(x, "\r\n", "\n") // as package csv reads it
 				}
-				if got := parse(t, columns[j].Kind, records[1+i][j]); !tabletest.Same(got, want) {
+				if got := parse(t, columns[j].Kind, records[1+i][j]); !sameCell(got, want) {
 					t.Fatalf("row %d has %s %#v, want %#v:\n%s", i, columns[j].Key, got, want, text)
 				}
 			}
@@ -72,7 +71,7 @@ func parse(t *rapid.T, kind runs.ColumnKind, field string) any {
 // A JSON file contains its table, to the last bit, in the order of the columns.
 func TestJSONHoldsTheTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		table := tabletest.Draw(t)
+		table := drawTable(t)
 		text := write(t, table, "json")
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
@@ -100,7 +99,7 @@ func TestJSONHoldsTheTable(t *testing.T) {
 				if x, ok := row[j].(float64); ok && math.IsInf(x, 0) {
 					got = parse(t, c.Kind, fmt.Sprint(got))
 				}
-				if !tabletest.Same(got, row[j]) {
+				if !sameCell(got, row[j]) {
 					t.Fatalf("row %d has %s %#v, want %#v:\n%s", i, c.Key, got, row[j], text)
 				}
 			}

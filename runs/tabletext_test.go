@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
-	"github.com/helmholtz-go/helmholtz/runs/internal/tabletest"
 	"pgregory.net/rapid"
 )
 
@@ -32,7 +31,7 @@ p̃*      two lines           -1234.50  –
 func TestMarkdownHasEveryCell(t *testing.T) {
 	separator := regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*(\|)`)
 	rapid.Check(t, func(t *rapid.T) {
-		table := tabletest.Draw(t)
+		table := drawTable(t)
 		text := write(t, table, "markdown")
 		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 		if table.Title() != "" {

@@ -43,15 +43,14 @@ var allowed = map[string][]string{
 	"internal/torture":       nil,
 	"internal/work":          nil,
 
-	"dataset":                 nil,
-	"dataset/parquet":         {"dataset"},
-	"runs":                    {"dataset"},
-	"runs/factorized":         {"dataset", "runs"},
-	"runs/internal/tabletest": {"runs"},
-	"runs/parquet":            {"runs"},
-	"runs/pretrained":         {"dataset", "runs"},
-	"runs/rivals":             {"dataset", "runs", "runs/factorized"},
-	"runs/runstest":           {"dataset", "internal/fuzz", "runs"},
+	"dataset":         nil,
+	"dataset/parquet": {"dataset"},
+	"runs":            {"dataset"},
+	"runs/factorized": {"dataset", "runs"},
+	"runs/parquet":    {"runs"},
+	"runs/pretrained": {"dataset", "runs"},
+	"runs/rivals":     {"dataset", "runs", "runs/factorized"},
+	"runs/runstest":   {"dataset", "internal/fuzz", "runs"},
 
 	"fisher":               nil,
 	"hm/engine":            nil,
@@ -95,7 +94,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "runs/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/internal/tabletest", "runs/runstest", "internal/torture"}
+var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "runs/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/runstest", "internal/torture"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -1,5 +1,4 @@
-// Package tabletest draws random tables with difficult cells, for tests of table formats.
-package tabletest
+package runs_test
 
 import (
 	"math"
@@ -20,8 +19,8 @@ var (
 	}))
 )
 
-// Draw draws a random table with a few columns and rows and some missing cells.
-func Draw(t *rapid.T) *runs.Table {
+// drawTable draws a random table with a few columns and rows and some missing cells.
+func drawTable(t *rapid.T) *runs.Table {
 	keys := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zÄé0-9_-]{1,4}(\.[a-z0-9_]{1,3}){0,2}`), 1, 5, rapid.ID[string]).Draw(t, "keys")
 	columns := make([]runs.Column, len(keys))
 	for i, key := range keys {
@@ -39,7 +38,7 @@ func Draw(t *rapid.T) *runs.Table {
 		row := make([]any, len(columns))
 		for i, c := range columns {
 			if rapid.IntRange(0, 3).Draw(t, "missing") > 0 {
-				row[i] = draw(t, c.Kind)
+				row[i] = drawCell(t, c.Kind)
 			}
 		}
 		table.Add(row...)
@@ -47,7 +46,7 @@ func Draw(t *rapid.T) *runs.Table {
 	return table
 }
 
-func draw(t *rapid.T, kind runs.ColumnKind) any {
+func drawCell(t *rapid.T, kind runs.ColumnKind) any {
 	switch kind {
 	case runs.Text:
 		return texts.Draw(t, "text")
@@ -59,8 +58,8 @@ func draw(t *rapid.T, kind runs.ColumnKind) any {
 	return rapid.Bool().Draw(t, "boolean")
 }
 
-// Same reports whether two cells are the same; numbers must agree to the bit.
-func Same(a, b any) bool {
+// sameCell reports whether two cells are the same; numbers must agree to the bit.
+func sameCell(a, b any) bool {
 	x, isNumber := a.(float64)
 	y, areNumbers := b.(float64)
 	if isNumber && areNumbers {
