@@ -9,9 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -61,28 +59,7 @@ func (e Evaluation) String() string {
 
 // Short returns the measure and its value with the standard error, or as a bound, with some decimals.
 func (e Evaluation) Short(decimals int) string {
-	return e.Measure + " " + runs.Estimate{Value: e.Value, SE: e.SE, SampleSize: e.size()}.Text(decimals)
-}
-
-var essOfText = regexp.MustCompile(`ESS of q for p +([\d.]+)`)
-
-// size returns SampleSize. For a card of an older program, it reads the effective sample size of a Helmholtz machine
-// in the text.
-func (e Evaluation) size() runs.SampleSize {
-	ess := essOfText.FindStringSubmatch(e.Text)
-	if e.SampleSize.Count > 0 || ess == nil {
-		return e.SampleSize
-	}
-	percent, _ := strconv.ParseFloat(ess[1], 64)
-	return runs.SampleSize{Errs: runs.ErrsLow, Of: "samples a row", Count: e.Samples, Effective: runs.Float(percent / 100 * float64(e.Samples)), Moved: runs.Float(math.NaN())}
-}
-
-// Details returns Text. If it is of an older program and the effective samples are few, it adds which bound log p is.
-func (e Evaluation) Details() string {
-	if size := e.size(); e.SampleSize.Count == 0 && size.Few() {
-		return e.Text + "log p is " + size.String() + "; the standard errors above, over the rows, do not show this\n"
-	}
-	return e.Text
+	return e.Measure + " " + runs.Estimate{Value: e.Value, SE: e.SE, SampleSize: e.SampleSize}.Text(decimals)
 }
 
 // evaluate evaluates a run's last checkpoint with the options in how.

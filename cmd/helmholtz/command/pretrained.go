@@ -95,7 +95,7 @@ func printCard(c *cobra.Command, m pretrained.Machine) {
 	} {
 		fmt.Fprintf(w, "%-13s %s\n", line[0], line[1])
 	}
-	fmt.Fprintf(w, "\n%s", m.Evaluation.Details())
+	fmt.Fprintf(w, "\n%s", m.Evaluation.Text)
 	if !m.Published {
 		fmt.Fprintln(w, "\nThis machine is not in the catalogue of this program: its card is its maker's own statement.")
 	}
