@@ -102,38 +102,41 @@ func sealed(epochs []Epoch, before string) (text []byte, seal string, err error)
 
 // readMetrics reads at most the given number of epochs from metrics.jsonl, or of steps from steps.jsonl.
 // It ignores a last line that a crash cut short, and returns none if the file does not exist.
-func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
+func readMetrics(path string, bound binding, most int) (epochs []Epoch, err error) {
 	name, follows := filepath.Base(path), nextEpoch
 	if name == stepsFile {
 		follows = nextStep
 	}
-	epochs, err := parseLines(file.Lines(path, longestLine), bound.to(name), most, follows)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	all := func(int) bool { return true }
+	_, err = eachEpoch(file.Lines(path, longestLine), bound.to(name), most, follows, all, func(e Epoch) { epochs = append(epochs, e) })
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, damaged(path, err)
 	}
 	return epochs, nil
 }
 
-// parseLines reads at most the given number of lines of metrics and ignores the rest. The checksum of the
-// first line must be chained to one of the texts in from. parseLines refuses a line that does not follow
-// its predecessor.
-func parseLines(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool) ([]Epoch, error) {
-	var epochs []Epoch
-	err := eachLine(lines, most, from, func(line, _ []byte) error {
+// eachEpoch calls use for each epoch or step for which wanted, called with its number from 1 to at most most, returns true. It
+// returns the number of lines. The checksum of the first line must be chained to one of the texts in from. If none of them is
+// empty, the checksums prove the order of lines, and only the wanted lines are parsed. eachEpoch refuses a parsed line that
+// does not follow its predecessor.
+func eachEpoch(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool, wanted func(n int) bool, use func(Epoch)) (n int, err error) {
+	before := lastOf(nil)
+	err = eachLine(lines, most, from, func(line, _ []byte) error {
+		n++
+		if !wanted(n) && !slices.Contains(from, "") {
+			before.Epoch = n
+			return nil
+		}
 		e, err := parseEpoch(line)
 		if err == nil {
-			err = checkFollows(follows, lastOf(epochs), e)
+			err = checkFollows(follows, before, e)
 		}
-		epochs = append(epochs, e)
+		if before = e; err == nil && wanted(n) {
+			use(e)
+		}
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return epochs, nil
+	return n, err
 }
 
 // checkFollows returns an error if e, an epoch or a step, does not follow before.
@@ -150,22 +153,20 @@ func nextEpoch(before, e Epoch) bool { return e.Epoch == before.Epoch+1 && e.Ste
 func nextStep(before, e Epoch) bool { return e.Epoch >= before.Epoch && e.Step > before.Step }
 
 // parseEpoch reads a line of any version.
-func parseEpoch(line []byte) (Epoch, error) {
+func parseEpoch(line []byte) (e Epoch, err error) {
 	var object map[string]any
 	if err := json.Unmarshal(line, &object); err != nil {
-		return Epoch{}, err
+		return e, err
 	}
-	values := map[string]float64{}
+	values, groups := map[string]float64{}, map[string]Measures{trainPrefix: {}}
 	if err := flatten("", object, values); err != nil {
-		return Epoch{}, err
+		return e, err
 	}
-	e := Epoch{Train: Measures{}}
-	norms := map[string]map[int]LayerNorms{} // by network and layer
 	for key, value := range values {
 		name, rest, grouped := strings.Cut(key, ".")
 		switch {
 		case (key == "epoch" || key == "step") && !(value >= 0 && value < 1<<53 && value == math.Trunc(value)):
-			return Epoch{}, fmt.Errorf("%s = %v is not a number of steps or epochs", key, value)
+			return e, fmt.Errorf("%s = %v is not a number of steps or epochs", key, value)
 		case key == "epoch":
 			e.Epoch = int(value)
 		case key == "step":
@@ -175,72 +176,64 @@ func parseEpoch(line []byte) (Epoch, error) {
 		case key == "learning_rate":
 			e.LearningRate = value
 		case !grouped, !columnKey.MatchString(key):
-			return Epoch{}, fmt.Errorf("unknown field %q", key)
-		case strings.HasPrefix(key, trainPrefix):
-			e.Train[rest] = value
-		case strings.HasPrefix(key, validationPrefix):
-			if e.Validation == nil {
-				e.Validation = Measures{}
-			}
-			e.Validation[rest] = value
-		case strings.HasPrefix(key, normsPrefix):
-			if err := addNorm(norms, rest, value); err != nil {
-				return Epoch{}, err
-			}
+			return e, fmt.Errorf("unknown field %q", key)
+		case groups[name+"."] == nil:
+			groups[name+"."] = Measures{rest: value}
 		default:
-			if e.Measured == nil {
-				e.Measured = map[string]Measures{}
-			}
-			if e.Measured[name] == nil {
-				e.Measured[name] = Measures{}
-			}
-			e.Measured[name][rest] = value
+			groups[name+"."][rest] = value
 		}
 	}
-	for network, layers := range norms {
-		if e.Norms == nil {
-			e.Norms = Norms{}
+	e.Train, e.Validation = groups[trainPrefix], groups[validationPrefix]
+	e.Norms, err = normsOf(groups[normsPrefix])
+	for name, measures := range groups {
+		if name == trainPrefix || name == validationPrefix || name == normsPrefix {
+			continue
 		}
-		for i := range len(layers) {
-			layer, ok := layers[i]
-			if !ok {
-				return Epoch{}, fmt.Errorf("the network %[2]q has norms of %[1]d layers, but none of layer %[3]d", len(layers), network, i)
-			}
-			e.Norms[network] = append(e.Norms[network], layer)
+		if e.Measured == nil {
+			e.Measured = map[string]Measures{}
 		}
+		e.Measured[strings.TrimSuffix(name, ".")] = measures
 	}
-	return e, nil
+	return e, err
 }
 
-// addNorm adds a norm, whose key is NETWORK.LAYER.KIND, to norms.
-func addNorm(norms map[string]map[int]LayerNorms, key string, value float64) error {
-	parts := strings.Split(key, ".")
-	unknown := fmt.Errorf("unknown field %q", normsPrefix+key)
-	if len(parts) != 3 {
-		return unknown
+// normsOf returns the norms with keys NETWORK.LAYER.KIND.
+func normsOf(values Measures) (all Norms, err error) {
+	seen := map[string]bool{} // NETWORK.LAYER
+	for key, value := range values {
+		network, rest, _ := strings.Cut(key, ".")
+		layer, kind, _ := strings.Cut(rest, ".")
+		i, err := strconv.Atoi(layer)
+		if err != nil || i < 0 || strconv.Itoa(i) != layer || !slices.Contains([]string{"weights", "gradient", "direction"}, kind) {
+			return nil, fmt.Errorf("unknown field %q", normsPrefix+key)
+		}
+		if i > len(values) {
+			return nil, fmt.Errorf("the network %q has a norm of layer %d, but none of all layers below", network, i)
+		}
+		if all == nil {
+			all = Norms{}
+		}
+		for i >= len(all[network]) {
+			all[network] = append(all[network], LayerNorms{})
+		}
+		switch l := &all[network][i]; kind {
+		case "weights":
+			l.Weights = value
+		case "gradient":
+			l.Gradient = value
+		case "direction":
+			l.Direction = value
+		}
+		seen[network+"."+layer] = true
 	}
-	i, err := strconv.Atoi(parts[1])
-	if err != nil || strconv.Itoa(i) != parts[1] {
-		return unknown
+	for network, layers := range all {
+		for i := range layers {
+			if !seen[fmt.Sprintf("%s.%d", network, i)] {
+				return nil, fmt.Errorf("the network %[2]q has norms of %[1]d layers, but none of layer %[3]d", len(layers), network, i)
+			}
+		}
 	}
-	layers := norms[parts[0]]
-	if layers == nil {
-		layers = map[int]LayerNorms{}
-		norms[parts[0]] = layers
-	}
-	layer := layers[i]
-	switch parts[2] {
-	case "weights":
-		layer.Weights = value
-	case "gradient":
-		layer.Gradient = value
-	case "direction":
-		layer.Direction = value
-	default:
-		return unknown
-	}
-	layers[i] = layer
-	return nil
+	return all, nil
 }
 
 // deepestLine exceeds the nesting of objects in a line of any version.

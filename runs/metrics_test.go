@@ -38,8 +38,9 @@ func wantError(t *testing.T, err error, says ...string) {
 }
 
 // parseMetrics reads the text of a metrics file.
-func parseMetrics(b []byte) ([]Epoch, error) {
-	return parseLines(linesOf(b), []string{""}, math.MaxInt, nextEpoch)
+func parseMetrics(b []byte) (epochs []Epoch, err error) {
+	_, err = eachEpoch(linesOf(b), []string{""}, math.MaxInt, nextEpoch, func(int) bool { return true }, func(e Epoch) { epochs = append(epochs, e) })
+	return epochs, err
 }
 
 // linesOf returns the lines of a file's content, as package file reads them.

@@ -144,27 +144,9 @@ func readEnds(path string, bound binding, at position) (last, best Epoch, err er
 
 // readEpochs calls use for each epoch n, counted from 1, for which wanted returns true. It verifies the
 // other epochs. It stops at the epoch of the checkpoint, because a crash can leave the line of one more
-// epoch. In files bound to the run, the checksums prove the order of lines, so only the wanted lines
-// are parsed.
+// epoch.
 func readEpochs(path string, bound binding, at position, wanted func(n int) bool, use func(Epoch)) error {
-	n, before := 0, lastOf(nil)
-	err := eachLine(file.Lines(path, longestLine), at.Epoch, bound.to(metricsFile), func(line, _ []byte) error {
-		n++
-		if !wanted(n) && !slices.Contains(bound, "") {
-			return nil
-		}
-		e, err := parseEpoch(line)
-		if err != nil {
-			return err
-		}
-		if err := checkFollows(nextEpoch, Epoch{Epoch: n - 1, Step: before.Step}, e); err != nil {
-			return err
-		}
-		if before = e; wanted(n) {
-			use(e)
-		}
-		return nil
-	})
+	n, err := eachEpoch(file.Lines(path, longestLine), bound.to(metricsFile), at.Epoch, nextEpoch, wanted, use)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return damaged(path, err)
 	}
