@@ -134,9 +134,9 @@ func TestMachinesOfScikitLearnAreImported(t *testing.T) {
 	if text := run.String(); !strings.HasSuffix(text, "; imported") || !run.Imported() {
 		t.Errorf("the run is described as %q", text)
 	}
-	listed, _, err := runs.List(dir)
-	if err != nil || len(listed) != 1 || listed[0].State != runs.Imported {
-		t.Errorf("the run is listed as %v (%v)", listed, err)
+	list, _, err := runs.List(dir)
+	if err != nil || len(list.Rows()) != 1 || list.Rows()[0][1] != string(runs.Imported) {
+		t.Errorf("the run is listed as %v (%v)", list, err)
 	}
 	logP, err := run.ExactLogP(t.Context(), set.Test())
 	if err != nil {

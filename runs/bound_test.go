@@ -120,8 +120,8 @@ func TestExtendedRunsStayBound(t *testing.T) {
 		if err := whole(t, dir); err != nil {
 			t.Error(err)
 		}
-		if found, passed, err := runs.List(dir); err != nil || len(passed) > 0 || len(found) != 1 {
-			t.Errorf("%v, %v, %v", found, passed, err)
+		if list, passed, err := runs.List(dir); err != nil || len(passed) > 0 || len(list.Rows()) != 1 {
+			t.Errorf("%v, %v, %v", list, passed, err)
 		}
 	}
 }

@@ -13,22 +13,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// Listed describes a run by its files, without reading the tensors of its checkpoint.
-type Listed struct {
-	Dir        string
-	Family     string
-	Experiment Experiment
-	Epochs     int       // done
-	Last, Best Epoch     // the last epoch and the epoch with the best validation objective; epoch 0 if there is none
-	State      State     // state of the run, as for a job of a sweep
-	Date       time.Time // when its last session began; zero if unknown
-	run        *Run      // without snapshot
+// listed is a run without its snapshot.
+type listed struct {
+	*Run
+	state State // as for a job of a sweep
 }
-
-// History reads the records of all epochs.
-func (l Listed) History() History { return l.run.History() }
-
-func (l Listed) objective() Measure { return l.run.without().Objective() }
 
 // Followed returns a path at which filepath.WalkDir begins in the folder that dir names, even if dir is a link to it.
 func Followed(dir string) string {
@@ -45,10 +34,13 @@ func within(link, root string) bool {
 	return err == nil && failure == nil && strings.HasPrefix(to, folder+string(filepath.Separator))
 }
 
-// List finds the runs of all known families below a directory, sorted by path. The directory, and runs in it, may be
-// symbolic links. List skips damaged runs, runs of unknown families and links to other folders, and returns one error
-// for each.
-func List(dir string) (found []Listed, passed []error, err error) {
+// List finds the runs of all known families below a directory, sorted by path, without reading the tensors of their
+// checkpoints. The directory, and runs in it, may be symbolic links. List skips damaged runs, runs of unknown families and
+// links to other folders, and returns one error for each. The table has one row per run: its directory and results, its
+// settings, and a remark if any run diverged. Results hide settings with the same key. A setting that a run lacks is the only
+// one of the run whose key ends in it, if there is one.
+func List(dir string) (list *Table, passed []error, err error) {
+	var found []listed
 	root := Followed(dir)
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		linked := err == nil && entry.Type()&fs.ModeSymlink != 0
@@ -73,111 +65,102 @@ func List(dir string) (found []Listed, passed []error, err error) {
 		case !linked && !entry.IsDir() || !isRun(path):
 			return nil
 		}
-		run, err := listed(path)
+		run, err := look(path, peekCheckpoint)
+		if err == nil {
+			err = run.lost
+		}
 		if err != nil {
 			passed = append(passed, fmt.Errorf("%s: %w", path, err))
 		} else {
-			found = append(found, run)
+			found = append(found, listed{run, run.state()})
 		}
 		if linked {
 			return nil // SkipDir would skip the rest of the folder that has the link
 		}
 		return fs.SkipDir
 	})
-	return found, passed, err
+	return listOf(found), passed, err
 }
 
-func listed(dir string) (l Listed, err error) {
-	run, err := look(dir, peekCheckpoint)
-	if err == nil {
-		err = run.lost
-	}
-	if err != nil {
-		return l, err
-	}
-	e := run.experiment
-	l = Listed{
-		Dir: dir, Family: familyName(e), Experiment: e, Epochs: run.position.Epoch, Last: run.last, Best: run.best,
-		State: Interrupted, Date: run.session.Date, run: run,
-	}
+// state returns the state of a run, which may have no checkpoint.
+func (r *Run) state() State {
 	switch {
-	case Taken(dir) != nil:
-		l.State = Running
-	case run.Finished():
-		l.State = Finished
-	case run.Imported():
-		l.State = Imported
-	case exists(Job{Dir: dir}.failure()):
-		l.State = Failed
-	case !run.begun():
-		l.State = Waiting
+	case Taken(r.dir) != nil:
+		return Running
+	case r.Finished():
+		return Finished
+	case r.Imported():
+		return Imported
+	case exists(Job{Dir: r.dir}.failure()):
+		return Failed
+	case !r.begun():
+		return Waiting
 	}
-	return l, nil
+	return Interrupted
 }
 
 // results are the columns of a list that are not settings. The objective depends on the family.
-var results = []field[Listed]{
-	{Column{Key: "run"}, func(l Listed) any { return l.Dir }},
-	{Column{Key: "state"}, func(l Listed) any { return l.State }},
-	{Column{Key: "epoch", Kind: Integer}, func(l Listed) any { return l.Epochs }},
-	{Column{Key: "epochs", Kind: Integer}, func(l Listed) any { return l.Experiment.Header().Epochs }},
-	{Column{Key: "objective"}, func(l Listed) any {
-		objective := l.objective()
+var results = []field[listed]{
+	{Column{Key: "run"}, func(l listed) any { return l.dir }},
+	{Column{Key: "state"}, func(l listed) any { return l.state }},
+	{Column{Key: "epoch", Kind: Integer}, func(l listed) any { return l.Epochs() }},
+	{Column{Key: "epochs", Kind: Integer}, func(l listed) any { return l.experiment.Header().Epochs }},
+	{Column{Key: "objective"}, func(l listed) any {
+		objective := l.without().Objective()
 		if objective.Unit == "" {
 			return objective.Name
 		}
 		return objective.Name + " (" + objective.Unit + ")"
 	}},
-	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l Listed) any { return l.Last.Train.Of(l.objective()) }},
-	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l Listed) any { return l.Last.Validation.Of(l.objective()) }},
-	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l Listed) any { return l.Best.Validation.Of(l.objective()) }},
-	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(l Listed) any {
-		if epoch := l.Best.Epoch; epoch > 0 {
+	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l listed) any { return l.last.Train.Of(l.without().Objective()) }},
+	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l listed) any { return l.last.Validation.Of(l.without().Objective()) }},
+	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l listed) any { return l.best.Validation.Of(l.without().Objective()) }},
+	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(l listed) any {
+		if epoch := l.best.Epoch; epoch > 0 {
 			return epoch
 		}
 		return nil
 	}},
-	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l Listed) any { return l.Last.Seconds }},
-	{Column{Key: "family"}, func(l Listed) any { return l.Family }},
-	{Column{Key: "data"}, func(l Listed) any { return l.Experiment.Header().Dataset.Name }},
-	{Column{Key: "method"}, func(l Listed) any { return l.Experiment.String() }},
-	{Column{Key: "date"}, func(l Listed) any {
-		if l.Date.IsZero() {
+	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l listed) any { return l.last.Seconds }},
+	{Column{Key: "family"}, func(l listed) any { return familyName(l.experiment) }},
+	{Column{Key: "data"}, func(l listed) any { return l.experiment.Header().Dataset.Name }},
+	{Column{Key: "method"}, func(l listed) any { return l.experiment.String() }},
+	{Column{Key: "date"}, func(l listed) any {
+		if l.session.Date.IsZero() {
 			return nil
 		}
-		return l.Date.Format(time.RFC3339)
+		return l.session.Date.Format(time.RFC3339)
 	}},
 }
 
 // listName is the name of the table of runs.
 const listName = "runs"
 
-// ListTable returns a table with one row per run: its results, its settings, and a remark if any run diverged. Results
-// hide settings with the same key. A setting that a run lacks is the only one of the run whose key ends in it, if there is one.
-func ListTable(found []Listed) *Table {
+// listOf returns the table of runs.
+func listOf(found []listed) *Table {
 	columns, all, keys := slices.Clone(results), map[string]map[string]string{}, map[string]string{}
 	for _, l := range found {
-		all[l.Dir] = settings(l.Experiment)
-		maps.Copy(keys, all[l.Dir])
+		all[l.dir] = settings(l.experiment)
+		maps.Copy(keys, all[l.dir])
 	}
 	maps.DeleteFunc(keys, func(key, _ string) bool {
-		return !columnKey.MatchString(key) || slices.ContainsFunc(results, func(f field[Listed]) bool { return f.Key == key })
+		return !columnKey.MatchString(key) || slices.ContainsFunc(results, func(f field[listed]) bool { return f.Key == key })
 	})
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		columns = append(columns, field[Listed]{Column{Key: key, loose: true}, func(l Listed) any {
-			if ends := names.Ending(slices.Collect(maps.Keys(all[l.Dir])), key); len(ends) == 1 {
-				return scalar(unquoted(all[l.Dir][ends[0]]))
+		columns = append(columns, field[listed]{Column{Key: key, loose: true}, func(l listed) any {
+			if ends := names.Ending(slices.Collect(maps.Keys(all[l.dir])), key); len(ends) == 1 {
+				return scalar(unquoted(all[l.dir][ends[0]]))
 			}
 			return nil
 		}})
 	}
-	if slices.ContainsFunc(found, func(l Listed) bool { return l.run.Warning() != "" }) {
-		columns = append(columns, field[Listed]{Column{Key: remarkKey}, func(l Listed) any { return remarkOn(l.run.Warning()) }})
+	if slices.ContainsFunc(found, func(l listed) bool { return l.Warning() != "" }) {
+		columns = append(columns, field[listed]{Column{Key: remarkKey}, func(l listed) any { return remarkOn(l.Warning()) }})
 	}
 	return tableOf(listName, "", columns, found...)
 }
 
-// Overview returns a ListTable with the settings that have the given keys, as in Table.Select, and without all others.
+// Overview returns a List with the settings that have the given keys, as in Table.Select, and without all others.
 func Overview(list *Table, settings ...string) (*Table, error) {
 	var keys []string
 	for _, c := range list.columns {

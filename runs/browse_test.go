@@ -38,7 +38,7 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	if err := os.WriteFile(at("foreign/experiment.toml"), []byte("family = \"martian\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var during []runs.Listed
+	var during *runs.Table
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	_, _ = runs.Train(ctx, slow, set, at("now"), &watcher{onEpoch: func(runs.Epoch) {
@@ -58,21 +58,20 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(lease, foreign, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if away, _, err := runs.List(at("half")); err != nil || len(away) != 1 || away[0].State != runs.Running {
-		t.Errorf("while another machine trains it, %+v is listed, %v", away, err)
+	if away, _, err := runs.List(at("half")); err != nil || len(away.Rows()) != 1 || away.Rows()[0][1] != "running" {
+		t.Errorf("while another machine trains it: %v, %v", away, err)
 	}
 	if err := os.Remove(lease); err != nil {
 		t.Fatal(err)
 	}
-	if len(during) != 1 || during[0].State != runs.Running {
-		t.Errorf("while it trains, %+v is listed", during)
+	if len(during.Rows()) != 1 || during.Rows()[0][1] != "running" {
+		t.Errorf("while it trains: %v", during)
 	}
 
-	found, passed, err := runs.List(root)
+	list, passed, err := runs.List(root)
 	if err != nil || len(passed) != 3 || !strings.Contains(passed[0].Error(), "has 2 epochs") || !strings.Contains(passed[1].Error(), "damaged") || !strings.Contains(passed[2].Error(), "martian") {
 		t.Fatalf("%v, passed over: %v", err, passed)
 	}
-	list := runs.ListTable(found)
 	names := func(list *runs.Table) string {
 		var all []string
 		for _, row := range list.Rows() {
@@ -124,8 +123,8 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(rows, func(row map[string]any) bool { return row["run"] == at("fast") })
-	found[i].Experiment = settled{slow, "[method]\nlearning_rate = 0.25\n"}
-	if text, err := runs.Overview(runs.ListTable(found), "learning_rate"); err != nil || !strings.Contains(text.String(), "0.25") {
+	other := runs.ListOf(at("fast"), slow, settled{slow, "[method]\nlearning_rate = 0.25\n"})
+	if text, err := runs.Overview(other, "learning_rate"); err != nil || !strings.Contains(text.String(), "0.25") {
 		t.Errorf("with a setting of another name the table is\n%v, %v", text, err)
 	}
 	last := finished.History().Epochs[3]
@@ -146,18 +145,12 @@ func (s settled) TOML() []byte { return []byte(s.text) }
 func TestASettingIsLookedUpInEachRun(t *testing.T) {
 	set, dir := overlapping(t), t.TempDir()
 	mustTrain(t, brief(set), set, dir)
-	one, _, err := runs.List(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	list := func(texts ...string) *runs.Table {
-		var found []runs.Listed
-		for i, text := range texts {
-			l := one[0]
-			l.Dir, l.Experiment = string(rune('a'+i)), settled{text: text}
-			found = append(found, l)
+		var all []runs.Experiment
+		for _, text := range texts {
+			all = append(all, settled{text: text})
 		}
-		return runs.ListTable(found)
+		return runs.ListOf(dir, all...)
 	}
 	const top, method, training = "learning_rate = 0.002", "[method]\nlearning_rate = 0.1", "[training]\nlearning_rate = 0.02"
 	const both = method + "\n" + training
@@ -193,7 +186,7 @@ func TestASettingIsLookedUpInEachRun(t *testing.T) {
 			t.Errorf("sorted by the rate they are %q, want %q first", got, c.high)
 		}
 	}
-	_, err = list(method, both).Select("", "learning_rate")
+	_, err := list(method, both).Select("", "learning_rate")
 	wantError(t, err, `"learning_rate" is ambiguous`, "method.learning_rate or training.learning_rate")
 }
 
@@ -201,18 +194,11 @@ func TestASettingIsLookedUpInEachRun(t *testing.T) {
 func TestListedSettingsKeepTheirKind(t *testing.T) {
 	set, dir := overlapping(t), t.TempDir()
 	mustTrain(t, brief(set), set, dir)
-	found, _, err := runs.List(dir)
-	if err != nil {
-		t.Fatal(err)
+	experiments := []runs.Experiment{
+		settled{text: "seed = 9007199254740993\nepochs = 3\n[method]\nrate = 1.0\nlink = \"ä \\\"q\\\"\"\nmixed = 2\nlabels = true"},
+		settled{text: "seed = 9007199254740992\nepochs = 0\n[method]\nrate = 0.5\nmixed = \"none\"\nlabels = false"},
 	}
-	found = append(found, found[0])
-	for i, text := range []string{
-		"seed = 9007199254740993\nepochs = 3\n[method]\nrate = 1.0\nlink = \"ä \\\"q\\\"\"\nmixed = 2\nlabels = true",
-		"seed = 9007199254740992\nepochs = 0\n[method]\nrate = 0.5\nmixed = \"none\"\nlabels = false",
-	} {
-		found[i].Dir, found[i].Experiment = string(rune('a'+i)), settled{text: text}
-	}
-	list := runs.ListTable(found)
+	list := runs.ListOf(dir, experiments...)
 	for condition, want := range map[string]string{
 		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", `link=ä "q"`: "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a", "mixed<10": "a", "labels=true": "a",
 	} {
@@ -232,7 +218,7 @@ func TestListedSettingsKeepTheirKind(t *testing.T) {
 			t.Errorf("the row is %s, want the end %s", got, want)
 		}
 	}
-	if text := runs.SettingsTable(found[0].Experiment).String(); !strings.Contains(text, `  ä "q"`) {
+	if text := runs.SettingsTable(experiments[0]).String(); !strings.Contains(text, `  ä "q"`) {
 		t.Errorf("the settings are\n%s", text)
 	}
 }
@@ -253,8 +239,8 @@ func TestTheCheckpointSaysWhatIsFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, dir := range map[runs.State]string{runs.Finished: whole, runs.Interrupted: dir} {
-		if found, _, err := runs.List(dir); err != nil || len(found) != 1 || found[0].State != want {
-			t.Errorf("%+v is listed (%v), and is %s", found, err, want)
+		if list, _, err := runs.List(dir); err != nil || len(list.Rows()) != 1 || list.Rows()[0][1] != string(want) {
+			t.Errorf("%v is listed (%v), and is %s", list, err, want)
 		}
 	}
 	checkpoint := filepath.Join(whole, "checkpoint.safetensors")
@@ -288,9 +274,9 @@ func TestListFollowsLinks(t *testing.T) {
 		}
 	}
 	all := filepath.Join(elsewhere, "all")
-	found, passed, err := runs.List(all)
-	if err != nil || len(found) != 2 || found[0].Dir != filepath.Join(all, "linked") || found[1].Dir != filepath.Join(all, "two") {
-		t.Errorf("found %v, error %v", found, err)
+	list, passed, err := runs.List(all)
+	if err != nil || len(list.Rows()) != 2 || list.Rows()[0][0] != filepath.Join(all, "linked") || list.Rows()[1][0] != filepath.Join(all, "two") {
+		t.Errorf("found %v, error %v", list, err)
 	}
 	if len(passed) != 1 || !strings.Contains(passed[0].Error(), filepath.Join(all, "folder")) {
 		t.Errorf("passed over %v", passed)

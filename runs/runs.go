@@ -5,7 +5,7 @@
 //	run, err := runs.Train(ctx, experiment, set, "runs/first")
 //	seeds, err := runs.TrainSeeds(ctx, experiment, set, 5, "runs/five")
 //	comparison, err := runs.Compare("runs/five", "runs/others")
-//	found, passed, err := runs.List("runs")
+//	list, passed, err := runs.List("runs")
 //
 // Train resumes a run that the directory already contains; Open reads it without training. A Sweep
 // varies settings. Runs, seeds, comparisons and sweeps return their results as Tables, which

@@ -241,31 +241,28 @@ func (m magics) runs(arguments []string, w io.Writer) error {
 // browse shows the runs below a directory that satisfy conditions, and the curves of the named
 // ones.
 func (m magics) browse(dir string, arguments []string, w io.Writer) error {
-	found, passed, err := runs.List(dir)
+	list, passed, err := runs.List(dir)
 	if err != nil {
 		return err
 	}
 	for _, err := range passed {
 		fmt.Fprintf(w, "skipped %v\n", err)
 	}
-	byDir := map[string]runs.Listed{}
-	for _, l := range found {
-		byDir[l.Dir] = l
-	}
+	all := list.Rows()
 	var curves []runs.History
-	list := runs.ListTable(found)
 	for _, argument := range arguments {
 		by, sorted := strings.CutPrefix(argument, "sort=")
-		l, named := byDir[filepath.Join(dir, argument)]
+		path := filepath.Join(dir, argument)
 		switch {
 		case sorted:
 			list, err = list.SortedBy(by)
 		case strings.ContainsAny(argument, "=<>~"):
 			list, err = list.Where(argument)
-		case named:
-			h := l.History()
-			h.Name = argument
-			if err = h.Err; err == nil {
+		case slices.ContainsFunc(all, func(row []any) bool { return row[0] == path }):
+			var run *runs.Run
+			if run, err = runs.Open(path); err == nil {
+				h := run.History()
+				h.Name, err = argument, h.Err
 				curves = append(curves, h)
 			}
 		default:

@@ -28,18 +28,18 @@ func newRuns() *cobra.Command {
 		if len(args) > 0 {
 			dir = args[0]
 		}
-		all, passed, err := runs.List(dir)
+		list, passed, err := runs.List(dir)
 		if err != nil {
 			return err
 		}
 		for _, err := range passed {
 			fmt.Fprintf(c.ErrOrStderr(), "skipped %v\n", err)
 		}
-		table, err := runs.ListTable(all).Where(where...)
+		table, err := list.Where(where...)
 		if err == nil && by != "" {
 			table, err = table.SortedBy(by)
 		}
-		if len(all) == 0 {
+		if len(list.Rows()) == 0 {
 			columns = nil // without runs no setting is known
 		}
 		brief := table
@@ -50,7 +50,7 @@ func newRuns() *cobra.Command {
 			return misuse(c, "%w", err)
 		}
 		if len(table.Rows()) == 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "no match among the %d runs below %s\n", len(all), dir)
+			fmt.Fprintf(c.ErrOrStderr(), "no match among the %d runs below %s\n", len(list.Rows()), dir)
 		}
 		if tables.format == "csv" || tables.format == "json" || tables.format == "parquet" {
 			brief = table
