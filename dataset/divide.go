@@ -63,12 +63,13 @@ func (s Split) pick(indices []int) Split { return s.with(s.Select(indices), indi
 // with returns values with what belongs to the rows with the given indices.
 func (s Split) with(values Values, indices []int) Split {
 	s.Values, s.Labels, s.Weights, s.Lengths = values, numbers.Select(nil, s.Labels, indices, 1), numbers.Select(nil, s.Weights, indices, 1), numbers.Select(nil, s.Lengths, indices, 1)
+	s.Missing = numbers.Select(nil, s.Missing, indices, s.Shape.Units())
 	return s
 }
 
 // join returns the rows of s followed by other rows. The result has labels if both have labels.
 func (s Split) join(other Split) Split {
-	joined := Split{Shape: s.Shape, Values: s.Join(other.Values), Lengths: slices.Concat(s.Lengths, other.Lengths)}
+	joined := Split{Shape: s.Shape, Values: s.Join(other.Values), Lengths: slices.Concat(s.Lengths, other.Lengths), Missing: slices.Concat(s.Missing, other.Missing)}
 	if s.Labels != nil && other.Labels != nil {
 		joined.Labels = slices.Concat(s.Labels, other.Labels)
 	}
@@ -147,6 +148,7 @@ type source struct {
 	doubt   string   // for Set.Notice
 	unread  []string // names of arrays that were not read
 	real    bool     // whether the numbers of a table decided that the binarisation is Real
+	gaps    bool     // whether the schema of a table declares gaps
 	holdOut int      // number of training rows to hold out unless Spec.Validation sets it
 }
 

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -46,24 +47,33 @@ func (s *Set) ReadGaps(path string) (*Gaps, error) {
 		if g.Rows, err = s.readRows(path, g); err != nil {
 			return nil, err
 		}
-		places := map[string]int{}
-		for r, missing := range g.missing {
-			key := fmt.Sprint(missing)
-			if _, known := places[key]; !known && slices.Contains(missing, true) {
-				mask := make(Mask, g.Rows.Shape.Units())
-				for i, c := range s.fields {
-					for k := range c.Units {
-						mask[c.First+k] = missing[i]
-					}
-				}
-				places[key], g.Gaps = len(g.Gaps), append(g.Gaps, Gap{Mask: mask})
-			}
-			if place, is := places[key]; is {
-				g.Gaps[place].Rows = append(g.Gaps[place].Rows, r)
-			}
-		}
+		of := g.Rows
+		of.Missing = g.mask()
+		g.Gaps = slices.DeleteFunc(of.Gaps(), func(gap Gap) bool { return !slices.Contains(gap.Mask, true) })
 		return g, nil
 	})
+}
+
+// Gaps returns the masks of the rows, and the rows of each. The mask of complete rows hides nothing.
+func (s Split) Gaps() (all []Gap) {
+	units, places := s.Shape.Units(), map[string]int{}
+	for r := range s.Rows {
+		if s.Missing == nil && r > 0 {
+			all[0].Rows = append(all[0].Rows, r)
+			continue
+		}
+		mask := make(Mask, units)
+		if s.Missing != nil {
+			mask = s.Missing[r*units : (r+1)*units]
+		}
+		key := string(packMask(mask))
+		place, known := places[key]
+		if !known {
+			place, places[key], all = len(all), len(all), append(all, Gap{Mask: mask})
+		}
+		all[place].Rows = append(all[place].Rows, r)
+	}
+	return all
 }
 
 // begin makes t read rows with gaps, and the identifiers that formats of tables would skip.
@@ -186,4 +196,123 @@ func (g *Gaps) Separator() rune {
 		return ','
 	}
 	return g.table.separator
+}
+
+// mask returns the missing units of all rows, row-major, or nil if there are none.
+func (g *Gaps) mask() (missing []bool) {
+	if g.Missing == 0 {
+		return nil
+	}
+	for _, fields := range g.missing {
+		row := make([]bool, g.set.Shape().Units())
+		for i, c := range g.set.fields {
+			for k := range c.Units {
+				row[c.First+k] = fields[i]
+			}
+		}
+		missing = append(missing, row...)
+	}
+	return missing
+}
+
+// IsMissing reports whether the value at an index into the values of all rows is missing.
+func (s Split) IsMissing(i int) bool { return s.Missing != nil && s.Missing[i] }
+
+// Lacking returns the number of missing values.
+func (s Split) Lacking() (n int) {
+	for _, missing := range s.Missing {
+		if missing {
+			n++
+		}
+	}
+	return n
+}
+
+// HasGaps reports whether values of some rows are missing.
+func (s *Set) HasGaps() bool { return s.train.Lacking()+s.validation.Lacking()+s.test.Lacking() > 0 }
+
+// packMask packs a mask into bits, the first in the lowest bit of the first byte.
+func packMask(missing []bool) []uint8 {
+	values := make([]uint8, len(missing))
+	for i, is := range missing {
+		if is {
+			values[i] = 1
+		}
+	}
+	return packBits(nil, values)
+}
+
+// fillGaps puts a value of the column in the place of each missing one, so that the other fields alone suggest its kind.
+// A column without values stays as it is.
+func (t *table) fillGaps() {
+	for i := range t.columns {
+		c := &t.columns[i]
+		if !slices.Contains(c.absences, true) {
+			continue
+		}
+		first := slices.Index(c.absences[:cmp.Or(t.train, t.rows)], false)
+		if first < 0 {
+			continue
+		}
+		values, codes := c.values, slices.Clone(c.codes)
+		if codes != nil {
+			c.values, c.places = nil, map[string]uint8{}
+		}
+		for r, missing := range c.absences {
+			if codes == nil || missing {
+				continue
+			}
+			place, known := c.places[values[codes[r]]]
+			if !known {
+				place = uint8(len(c.values))
+				c.values, c.places[values[codes[r]]] = append(c.values, values[codes[r]]), place
+			}
+			c.codes[r] = place
+		}
+		for r, missing := range c.absences {
+			if missing && codes != nil {
+				c.codes[r] = c.codes[first]
+			}
+			if missing && c.numbers != nil {
+				c.numbers[r] = c.numbers[first]
+			}
+		}
+		c.missing = ""
+	}
+}
+
+// observed returns the numbers of the first file that are not missing.
+func (c fields) observed(train int) []float64 {
+	if c.absences == nil {
+		return c.numbers[:train]
+	}
+	var all []float64
+	for r, v := range c.numbers[:train] {
+		if !c.absences[r] {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// fillGaps puts a value of the unit in the place of each missing one, or 0 if it has none.
+func (r *rows) fillGaps() {
+	units, values := r.Shape.Units(), r.Bytes()
+	for k := range r.Missing {
+		if !r.Missing[k] {
+			continue
+		}
+		first := k % units
+		for first < len(r.Missing) && r.Missing[first] {
+			first += units
+		}
+		if r.numbers != nil {
+			r.numbers[k] = 0
+		}
+		if first < len(r.Missing) && r.numbers != nil {
+			r.numbers[k] = r.numbers[first]
+		} else if first < len(r.Missing) {
+			values[k] = values[first]
+		}
+	}
 }

@@ -186,7 +186,7 @@ func (s Spec) fromTable(t *table, data source) (source, error) {
 	var failure error
 	for i, b := range tries {
 		of := data
-		s.Binarization, t.kept, of.real = b, i+1 < len(tries), b == Real
+		s.Binarization, t.kept, of.real, of.gaps = b, i+1 < len(tries), b == Real, t.open
 		var err error
 		if of.train, of.test, err = t.coded(s, nil); err != nil {
 			err = fmt.Errorf("%s: %w", s.files(" and "), err)
@@ -209,7 +209,7 @@ func (s Spec) newTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal}
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps}
 	if s.Schema != "" {
 		err = t.declare(s.Schema)
 	}
@@ -297,18 +297,25 @@ func (s *Set) ReadRows(path string) (Split, error) {
 }
 
 func (s *Set) readRows(path string, gaps *Gaps) (Split, error) {
-	spec := Spec{Name: path, Binarization: s.spec.Binarization, Largest: s.spec.Largest, Missing: s.spec.Missing, Seed: s.spec.Seed, array: true}
+	spec := Spec{Name: path, Binarization: s.spec.Binarization, Largest: s.spec.Largest, Missing: s.spec.Missing, Gaps: s.spec.Gaps, Seed: s.spec.Seed, array: true}
 	if s.fromFile() {
 		spec.Columns, spec.Shape, spec.array = s.spec.Columns, s.spec.Shape, false
 		if spec = spec.ReadLike(s.spec); s.spec.LabelFile == "" {
 			spec.FirstLabel = s.spec.FirstLabel
 		}
 	}
-	data, err := spec.loadLike(s, gaps)
+	own := gaps
+	if own == nil && s.spec.Gaps && s.fields != nil {
+		own = &Gaps{set: s}
+	}
+	data, err := spec.loadLike(s, own)
 	if err != nil {
 		return Split{}, err
 	}
 	of := data.train.Split
+	if own != gaps {
+		of.Missing = own.mask()
+	}
 	if !s.fromFile() && s.fromZeroToOne() && of.AreReal() && slices.Max(of.Reals()) > 2 {
 		return Split{}, fmt.Errorf("%s has values up to %v, but the values of %s go from 0 to 1: divide the former by the largest possible value", path, slices.Max(of.Reals()), s.Name())
 	}

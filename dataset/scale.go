@@ -256,12 +256,23 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 		return err
 	}
 	rules, units := s.rules(), r.Shape.Units()
+	if s.Gaps && (r.Lengths != nil || r.kind == pictureKind) {
+		return errors.New("gaps = true, but only tables and arrays of rows have missing values: omit gaps (--gaps)")
+	}
+	if s.Gaps && r.kind != tableKind {
+		r.Missing = make([]bool, r.count()*units)
+		defer r.fillGaps()
+	}
 	for k, v := range r.numbers {
 		if rules != FirstRules && r.Lengths != nil && k%units >= r.Lengths[k/units]*r.Shape.Width {
 			continue // after the last step
 		}
 		masked := fromFile && rules != FirstRules && float32(v) == maskedReal
 		if math.IsNaN(v) || masked || rules.areSame(v, code) {
+			if s.Gaps {
+				r.Missing[k] = true
+				continue
+			}
 			return r.absent(k, v, fromFile)
 		}
 		if math.IsInf(v, 0) {
@@ -276,7 +287,9 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 		if r.scaled {
 			v /= 255
 		}
-		if v == code {
+		if v == code && s.Gaps {
+			r.Missing[k] = true
+		} else if v == code {
 			return r.absent(k, v, fromFile)
 		}
 	}

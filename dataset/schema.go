@@ -23,6 +23,7 @@ type Schema struct {
 	Shape   Shape    // of a row, with its first unit in the upper left
 	// Fingerprint is the Fingerprint of the set in the schema of a run, and otherwise "".
 	Fingerprint string
+	Gaps        bool // whether fields may be missing: see Spec.Gaps
 
 	point     string // the decimal character of the training file, or "" if its numbers have none
 	sequences bool
@@ -34,7 +35,7 @@ type Schema struct {
 
 // Schema returns the columns of the set, or the shape of its rows, and the scale of the numbers in its file.
 func (s *Set) Schema() Schema {
-	of := Schema{Header: s.header, Decimal: s.decimal, point: s.point, Columns: s.fields, Shape: s.Shape(), sequences: s.train.Lengths != nil, keys: s.keys, classes: s.classes, scalings: s.scalings, scale: s.scale}
+	of := Schema{Header: s.header, Decimal: s.decimal, point: s.point, Columns: s.fields, Shape: s.Shape(), Gaps: s.spec.Gaps, sequences: s.train.Lengths != nil, keys: s.keys, classes: s.classes, scalings: s.scalings, scale: s.scale}
 	if of.Columns == nil {
 		of.Columns = s.columns
 	}
@@ -50,6 +51,7 @@ func (of Schema) Blank(spec Spec) (*Set, error) {
 	if err := of.Shape.Check(); err != nil {
 		return nil, err
 	}
+	spec.Gaps = spec.Gaps || of.Gaps
 	units := 0 // that are standardised
 	if spec.Standardize {
 		if units = of.Shape.Units(); of.sequences {
@@ -101,6 +103,7 @@ type schemaTOML struct {
 	Header      *bool        `toml:"header,omitempty"`
 	Decimal     string       `toml:"decimal,omitempty"`
 	Point       string       `toml:"point,omitempty"`
+	Gaps        bool         `toml:"gaps,omitempty"`
 	Sequences   bool         `toml:"sequences,omitempty"`
 	Keys        []int        `toml:"keys,omitempty"`
 	Classes     []string     `toml:"classes,omitempty"`
@@ -135,7 +138,7 @@ const (
 
 // TOML returns the Schema as text, which ParseSchema reads.
 func (of Schema) TOML() []byte {
-	t := schemaTOML{Format: schemaFormat, Fingerprint: of.Fingerprint, Decimal: of.Decimal, Point: of.point, Sequences: of.sequences, Keys: of.keys, Classes: of.classes, Scale: of.scale}
+	t := schemaTOML{Format: schemaFormat, Fingerprint: of.Fingerprint, Decimal: of.Decimal, Point: of.point, Gaps: of.Gaps, Sequences: of.sequences, Keys: of.keys, Classes: of.classes, Scale: of.scale}
 	if of.Columns != nil {
 		t.Header = &of.Header
 	}
@@ -192,7 +195,7 @@ func ParseSchema(text []byte) (of Schema, err error) {
 		return of, errors.New("the schema has deviations that are not above 0, or another number of means: write it anew")
 	}
 	of = Schema{
-		Header: t.Header != nil && *t.Header, Decimal: t.Decimal, Fingerprint: t.Fingerprint,
+		Header: t.Header != nil && *t.Header, Decimal: t.Decimal, Fingerprint: t.Fingerprint, Gaps: t.Gaps,
 		point: t.Point, sequences: t.Sequences, keys: t.Keys, classes: t.Classes, scale: t.Scale,
 	}
 	for i, mean := range t.Means {
@@ -289,6 +292,7 @@ func (t *table) declare(path string) error {
 	if t.headed == "" {
 		t.headed = map[bool]string{false: "no", true: "yes"}[of.Header]
 	}
+	t.open = t.open || of.Gaps
 	t.declared = map[string]Column{}
 	for _, c := range of.Columns {
 		if _, is := t.kinds[c.Name]; !is {

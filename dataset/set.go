@@ -74,6 +74,9 @@ type Split struct {
 	// Lengths are the numbers of steps of sequences; nil for other rows. A sequence is a row of Shape.Height
 	// steps of Shape.Width units, which are 0 after its last step.
 	Lengths []int
+	// Missing reports which values are missing, parallel to the values of all rows. It is nil unless Spec.Gaps is set. Some
+	// value of the unit stands in the place of a missing one.
+	Missing []bool
 
 	notice string
 }
@@ -157,6 +160,8 @@ func (s Split) Check() error {
 		return fmt.Errorf("%s has %w: choose another split", s.called("split"), ErrNoRows)
 	case s.Units != units:
 		return fmt.Errorf("%s has rows of %d values, but their shape is %v: give %d", s.called("split"), s.Units, s.Shape, units)
+	case s.Missing != nil && len(s.Missing) != s.Rows*units:
+		return fmt.Errorf("%s has a mask of %d missing values for %s of %d units: give %d, or nil", s.called("split"), len(s.Missing), names.Count(s.Rows, "row"), units, s.Rows*units)
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("%s has %d labels for %s: give one per row, or none", s.called("split"), len(s.Labels), names.Count(s.Rows, "row"))
 	}
@@ -246,6 +251,9 @@ func (s *Set) String() string {
 	if s.binarized && s.spec.Binarization == Fixed {
 		text += "; grey values rounded at one half, see --binarization"
 	}
+	if missing := s.train.Lacking(); s.spec.Gaps {
+		text += fmt.Sprintf("; missing: %d of %d training values", missing, s.train.Rows*s.Shape().Units())
+	}
 	if s.train.Weights != nil {
 		text += "; rows count by the weights of " + s.spec.WeightFile
 	}
@@ -256,10 +264,16 @@ func (s *Set) String() string {
 func (s Split) values() string {
 	n := s.Rows * s.Shape.Units()
 	sum, least, most := 0.0, math.Inf(1), math.Inf(-1)
+	known := n
 	for i := range n {
+		if s.IsMissing(i) {
+			known--
+			continue
+		}
 		v := s.At(i)
 		sum, least, most = sum+v, min(least, v), max(most, v)
 	}
+	n = known
 	if !s.AreReal() && !s.AreGrey() {
 		return fmt.Sprintf("values %.3g to %.3g, %.1f %% ones", least, most, 100*sum/float64(max(1, n)))
 	}
@@ -641,6 +655,9 @@ func (s *Set) hash() string {
 		}
 		split.eachPart(func(some Values) { _, _ = some.WriteTo(h) })
 		h.Write(lengthBytes(split.Lengths))
+		if split.Missing != nil {
+			h.Write(packMask(split.Missing))
+		}
 		if !s.spec.isNamed() {
 			h.Write(split.Labels)
 		}

@@ -95,7 +95,9 @@ func (s *Set) rare(c Column) string {
 	for k, value := range c.Values {
 		rows := 0.0
 		for r := range s.train.Rows {
-			rows += s.train.At(r*s.Shape().Units() + c.First + k)
+			if i := r*s.Shape().Units() + c.First + k; !s.train.IsMissing(i) {
+				rows += s.train.At(i)
+			}
 		}
 		if rows < fewRows {
 			values = append(values, value)
@@ -127,7 +129,7 @@ func listed(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Sheet returns the first n rows as images, or all rows if there are fewer. Real numbers are scaled so that
+// Sheet returns the first n rows as images, or all rows if there are fewer. Missing values are grey. Real numbers are scaled so that
 // the least number of the split becomes 0 and the largest becomes 1.
 func (s Split) Sheet(n int) Sheet {
 	sheet := Sheet{Shape: s.Shape}
@@ -141,7 +143,7 @@ func (s Split) Sheet(n int) Sheet {
 	for i := range min(n, s.Rows) {
 		row := s.Floats(i)[0]
 		for j, v := range row {
-			if row[j] = 0.5; most > least {
+			if row[j] = 0.5; most > least && !s.IsMissing(i*len(row)+j) {
 				row[j] = (v - least) / (most - least)
 			}
 		}

@@ -52,8 +52,11 @@ type Spec struct {
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
 	// Missing is a code for a missing value, in addition to NaN and, in tables, empty fields, "?" and the other codes
 	// of pandas.read_csv, such as NA, None and null. Rows with a missing value are refused, whatever the kind of the
-	// column, unless the column is skipped.
+	// column, unless the column is skipped or Gaps is set.
 	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
+	// Gaps keeps rows with missing values of a table or an array instead of refusing them: see Split.Missing. FromRows then
+	// takes NaN for a missing value. A Schema can also declare gaps.
+	Gaps bool `toml:"gaps,omitempty" json:"gaps,omitempty"`
 	// FirstLabel is the number of the first class in the labels of your own data: 1 if classes are numbered from
 	// 1. It is subtracted from each label.
 	FirstLabel int `toml:"first_label,omitzero" json:"first_label,omitempty"`
@@ -153,6 +156,7 @@ func (s Spec) parse(fresh bool) (*Set, error) {
 	if s.numbers = false; data.real {
 		s.Binarization = Real
 	}
+	s.Gaps = s.Gaps || data.gaps
 	if s.Rules == 0 && !s.before && s.IsFile() {
 		s.Rules = NewestRules
 	}
@@ -218,8 +222,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case (s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Rules != 0) && s.isNamed():
-		return fmt.Errorf("data set %s: columns, schema, header, decimal, shape, largest, missing and rules are for a file of your own; leave them empty", s.Name)
+	case (s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Gaps || s.Rules != 0) && s.isNamed():
+		return fmt.Errorf("data set %s: columns, schema, header, decimal, shape, largest, missing, gaps and rules are for a file of your own; leave them empty", s.Name)
 	case s.Rules > NewestRules:
 		return fmt.Errorf("data set %s: rules = %d, but this program knows the rules 1 to %d for reading files: open the data with a newer program, or omit rules to read the file anew", s.Name, s.Rules, NewestRules)
 	case s.Header != "" && s.Header != "yes" && s.Header != "no":

@@ -52,7 +52,10 @@ func (r Split) moments(weights []float64) []scaling {
 		units = r.Shape.Width
 	}
 	weight := func(i int) float64 {
-		if weights == nil {
+		switch {
+		case r.Missing != nil && r.Missing[i]:
+			return 0
+		case weights == nil:
 			return 1
 		}
 		return weights[i/r.Shape.Units()]

@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -55,6 +56,7 @@ type storedSplit struct {
 	Labeled bool `json:"labelled,omitempty"`
 	Lengths bool `json:"lengths,omitempty"` // whether the rows are sequences
 	Weights bool `json:"weights,omitempty"`
+	Missing bool `json:"missing,omitempty"` // whether a mask of missing values follows, a bit for each
 }
 
 // Save writes the set in the format that Load reads: its Spec, and its rows as they are divided.
@@ -65,7 +67,7 @@ func (s *Set) Save(w io.Writer) error {
 	}
 	splits := [3]Split{s.train, s.validation, s.test}
 	for i, split := range splits {
-		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil, split.Weights != nil}
+		h.Splits[i] = storedSplit{split.Rows, split.Labels != nil, split.Lengths != nil, split.Weights != nil, split.Missing != nil}
 		if split.AreGrey() {
 			h.Bits = 8
 		}
@@ -93,6 +95,7 @@ func (s *Set) Save(w io.Writer) error {
 			w.Write(split.Labels)
 			w.Write(lengthBytes(split.Lengths))
 			binary.Write(w, binary.LittleEndian, split.Weights)
+			w.Write(packMask(split.Missing))
 		}
 	}
 	sum := newStoredSum(header[1:])
@@ -150,6 +153,15 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	for i, split := range h.Splits {
 		part := data[:h.bytes(split)]
 		data = data[len(part):]
+		if values := split.Rows * shape.Units(); split.Missing {
+			end := len(part) - (values+7)/8
+			bits := make([]uint8, (values+7)/8*8)
+			kernels.Unpack(bits, part[end:])
+			for _, v := range bits[:values] {
+				divided[i].Missing = append(divided[i].Missing, v != 0)
+			}
+			part = part[:end]
+		}
 		if split.Weights {
 			end := len(part) - 8*split.Rows
 			for k := end; k < len(part); k += 8 {
@@ -288,6 +300,9 @@ func (h storedHeader) bytes(s storedSplit) int {
 	}
 	if s.Weights {
 		n += 8 * s.Rows
+	}
+	if s.Missing {
+		n += (s.Rows*h.Height*h.Width + 7) / 8
 	}
 	return n
 }

@@ -136,6 +136,7 @@ type table struct {
 	named     bool              // whether the first row is known to be a header
 	doubt     string            // whether the first row of the second file is a header
 	order     []int             // the column of each field of the second file; nil if both files have the same order
+	open      bool              // whether fields may be missing, as a Spec or a schema declares
 	gaps      *Gaps             // collects the missing fields of the second file; nil if they are refused
 }
 
@@ -154,6 +155,7 @@ type fields struct {
 	unlisted bool            // whether a field is no list of numbers
 	missing  string          // the line of the first field that is missing
 	gaps     int             // number of fields that are missing
+	absences []bool          // whether each field is missing; nil unless fields may be
 	lacks    []string        // codes for missing values that the schema declares
 	empty    string          // the first missing field, quoted
 	invalid  string          // the line of the first value that is not UTF-8
@@ -323,6 +325,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		c.padded = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
 	missing := t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0
+	if t.open {
+		c.absences = slices.Insert(c.absences, at, missing)
+	}
 	c.unlisted = c.unlisted || !missing && !(strings.HasPrefix(field, "[") && listOfNumbers.MatchString(field))
 	switch {
 	case missing:
@@ -431,7 +436,9 @@ func (t *table) end() error {
 	if t.rows == t.train {
 		return errors.New("the file has no rows below its header")
 	}
-	return t.checkEnds()
+	err := t.checkEnds()
+	t.fillGaps()
+	return err
 }
 
 // isHeader reports whether the first row of a file names its columns. A single sign of a header leaves this in doubt.
@@ -797,7 +804,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && !c.Kind.isIgnored() {
-			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name)+t.gapsOf(columns))
+			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name)+t.gapsOf(columns)+"; or keep such rows for a model that learns from rows with gaps, with gaps = true (--gaps)")
 		}
 		if of.invalid != "" && !c.Kind.isIgnored() {
 			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)
@@ -829,6 +836,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			if of.absent {
 				data.Labels = data.Labels[:t.train]
 			}
+			for r, absent := range of.absences {
+				if absent {
+					data.Labels[r] = Unlabeled
+				}
+			}
 			continue
 		}
 		made, err := of.coding(c, t.train)
@@ -838,6 +850,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		if made.units == 0 {
 			continue
 		}
+		made.absences = of.absences
 		parts, units = append(parts, made), units+made.units
 		for range made.units {
 			data.marks = append(data.marks, c.Values != nil)
@@ -862,6 +875,10 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		data.point = ","
 	}
 	numbers := make([]float64, units*t.rows)
+	masked := t.open && t.gaps == nil
+	if masked {
+		data.Missing = make([]bool, len(numbers))
+	}
 	for from := 0; from < t.rows; from += rowsAtOnce {
 		first := 0
 		for _, of := range parts {
@@ -870,6 +887,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 					numbers[r*units+first] = of.numbers[r]
 				} else if k := int(of.places[r]) - of.off; k >= 0 {
 					numbers[r*units+first+k] = 1
+				}
+				for k := 0; masked && k < of.units; k++ {
+					data.Missing[r*units+first+k] = of.absences[r]
 				}
 			}
 			first += of.units
@@ -880,6 +900,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if len(test.numbers) == 0 {
 		test.numbers = nil
+	} else if masked {
+		test.Missing = data.Missing[cut:]
+	}
+	if masked {
+		train.Missing = data.Missing[:cut:cut]
 	}
 	if len(data.Labels) > t.train {
 		train.Labels, test.Labels = data.Labels[:t.train:t.train], data.Labels[t.train:]
@@ -998,7 +1023,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		case c.Kind == RealColumn && of.numbers == nil:
 			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical with columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
 		case c.Kind == RealColumn:
-			c.Cuts = cutsOf(of.numbers[:t.train], ranges[i])
+			c.Cuts = cutsOf(of.observed(t.train), ranges[i])
 			c.Values = rangesOf(c.Cuts)
 			c.Units = len(c.Values)
 		case of.codes == nil:
@@ -1012,7 +1037,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 			c.Units = len(c.Values)
 		}
 		if c.Kind == RealColumn {
-			c.Numbers = numbersOf(of.numbers[:t.train], of.decimals)
+			c.Numbers = numbersOf(of.observed(t.train), of.decimals)
 		}
 		units += c.Units
 	}
@@ -1033,6 +1058,8 @@ type coding struct {
 	numbers []float64
 	places  []uint16 // the unit that is 1 in each row, plus off
 	off     int      // number of values that have no unit: 1 in binary columns
+
+	absences []bool // see fields
 }
 
 // coding returns the values of the units of a column. The first file has train rows.
