@@ -11,22 +11,25 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Estimate returns the mean of log p(x) over rows, in nats, and for factor analysis the number of Heywood
+// Estimate returns the mean of log p(x) over rows, or of their observed values, in nats, and for factor analysis the number of Heywood
 // cases. Log p of a row is exact, so the standard error of the mean comes only from the choice of rows.
 func (m *Model) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
-	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+	if err := runs.CheckObserved(m.shape.Units(), rows); err != nil {
 		return nil, err
 	}
-	all := runs.Estimates{runs.LogP.Key: runs.EstimateOver(rows, m.LogP(rows.Floats()))}
+	all := runs.Estimates{runs.LogP.Key: runs.EstimateOver(rows, m.logPObserved(rows))}
 	if !m.shared {
 		all[heywood.Key] = runs.Estimate{Value: float64(len(m.Heywood())), SE: math.NaN()}
 	}
 	return all, nil
 }
 
-// LogPOfRows returns log p(x) of each row, in nats, and "exact".
+// LogPOfRows returns log p(x) of each row, or of its observed values, in nats, and "exact".
 func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	return logPOfRows(m.shape, m.LogP, o)
+	if err := runs.CheckObserved(m.shape.Units(), o.Rows); err != nil {
+		return nil, "", err
+	}
+	return m.logPObserved(o.Rows), "exact", nil
 }
 
 // logPOfRows implements LogPOfRows for a model whose exact log p the function logP returns.
@@ -75,13 +78,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
 			return dataset.Inpainting{}, err
 		}
-		x, known := rows.Floats(), *m
-		known.noise = m.Noise()
-		for i, missing := range mask {
-			if missing {
-				known.noise[i] = 0 // so that p(h|x) leaves the variable out
-			}
-		}
+		x, known := rows.Floats(), m.observing(mask)
 		means := known.Reconstruct(x)
 		return rows.Inpaint(ctx, m.shape, mask, x, chains, func(chain int) [][]float64 {
 			if !c.Draws {

@@ -144,7 +144,7 @@ func TestGradientIsOfLogP(t *testing.T) {
 	copy(m.variance, variance)
 	m.data = momentsOf(rows, mean)
 	m.loadings[0]++ // away from the maximum
-	byW, byNoise := m.gradient()
+	byW, byNoise, _ := m.gradient()
 	at := append(append([]float64{}, m.loadings...), m.noise...)
 	numeric := fd.Gradient(nil, func(x []float64) float64 {
 		copy(m.loadings, x[:10])
@@ -231,7 +231,7 @@ func TestFitEndsAtAMaximum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byW, byNoise := m.gradient()
+	byW, byNoise, _ := m.gradient()
 	floats.Mul(byNoise, m.noise)
 	if most := max(mat.Norm(byW, 2), floats.Norm(byNoise, 2)); most > 1e-5 {
 		t.Errorf("the gradient has the length %v", most)

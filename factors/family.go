@@ -2,6 +2,7 @@ package factors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -42,8 +43,12 @@ var PPCA = estimated(runs.Family[PPCASettings, *Model]{
 			Value: &s.EM, Flag: "em", Usage: "fit by steps of EM instead of in closed form", Legend: em,
 		}}
 	},
+	Gaps:  true,
 	Batch: func(s *PPCASettings) *int { return &s.BatchSize },
 	Check: func(e PPCAExperiment, set *dataset.Set) error {
+		if set.Train().Lacking() > 0 && !e.Settings.EM {
+			return errors.New("em = false, but the closed form needs complete rows, and values are missing: use em = true (--em)")
+		}
 		return check(e.Data, e.Settings.BatchSize, set, e.Settings.Components, true, false)
 	},
 	Baseline: func(_ PPCAExperiment, set *dataset.Set, rows dataset.Split) runs.Baseline {
@@ -123,6 +128,7 @@ var FactorAnalysis = estimated(runs.Family[FactorAnalysisSettings, *Model]{
 			Value: &s.DropConstant, Flag: "drop-constant", Usage: "leave constant variables out of densities", Legend: "without constant variables",
 		}}
 	},
+	Gaps:  true,
 	Batch: func(s *FactorAnalysisSettings) *int { return &s.BatchSize },
 	Check: func(e FactorAnalysisExperiment, set *dataset.Set) error {
 		return check(e.Data, e.Settings.BatchSize, set, e.Settings.Factors, false, e.Settings.DropConstant)
@@ -223,7 +229,10 @@ func check(of runs.Data, batch int, set *dataset.Set, factors int, shared, dropC
 		return err
 	}
 	rows := set.Train()
-	_, variance := meanOf(rows.Floats(), rows.MeanWeights()...)
+	_, variance, without := observedMeans(rows)
+	if without >= 0 {
+		return fmt.Errorf("no training row has a value of variable %d: leave it out", without+1)
+	}
 	those, _ := counted(rows.Floats(), rows.MeanWeights())
 	if err := checkData(len(those), factors, variance, shared, dropConstant); err != nil {
 		return err
@@ -251,14 +260,18 @@ func checkMemory(rows dataset.Split, factors int) error {
 }
 
 func (m *Model) beginOn(rows dataset.Split, seed uint64) error {
-	mean, variance := meanOf(rows.Floats(), rows.MeanWeights()...)
+	mean, variance, _ := observedMeans(rows)
 	m.begin(mean, variance, seed)
 	return nil
 }
 
-// see computes the moments of the training rows, unless they are known.
+// see computes the moments of the training rows, unless they are known. If values are missing, it keeps the rows.
 func (m *Model) see(rows dataset.Split) {
-	if m.data == nil {
+	switch {
+	case m.data != nil || m.open != nil:
+	case rows.Lacking() > 0:
+		m.open = openRowsOf(rows)
+	default:
 		m.data = momentsOf(rows.Floats(), m.mean, rows.MeanWeights()...)
 	}
 }
@@ -266,6 +279,7 @@ func (m *Model) see(rows dataset.Split) {
 // clone returns a copy of the model for steps that take may keep.
 func (m *Model) clone() *Model {
 	c := *m
+	c.mean = slices.Clone(m.mean)
 	c.loadings, c.noise, c.onFloor = slices.Clone(m.loadings), slices.Clone(m.noise), slices.Clone(m.onFloor)
 	return &c
 }
@@ -280,7 +294,7 @@ func (m *Model) take(trial *Model, err error) error {
 
 func (m *Model) bare() *Model {
 	bare := *m
-	bare.data = nil
+	bare.data, bare.open = nil, nil
 	return &bare
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -32,6 +33,9 @@ func (m *Model) begin(mean, variance []float64, seed uint64) {
 
 // logP returns the mean of log p(x) over the training rows, in nats.
 func (m *Model) logP() float64 {
+	if m.open != nil {
+		return m.logPOpen()
+	}
 	p := m.posterior()
 	return -(p.constant + m.square(p, m.data.times(p.weighted))) / 2
 }
@@ -48,6 +52,9 @@ func (m *Model) square(p posterior, sp *mat.Dense) (square float64) {
 // em takes a step of EM. In factor analysis, no noise variance falls below the fraction floor of its variable's
 // variance. In probabilistic PCA, em returns an error if the components leave no noise.
 func (m *Model) em(floor float64) error {
+	if m.open != nil {
+		return m.emOpen(floor)
+	}
 	p := m.posterior()
 	cross := m.data.times(p.gain) // mean of (x−b)E[h|x]ᵀ
 	var second, w mat.Dense       // second: mean of E[hhᵀ|x]; w: the new Wᵀ
@@ -144,19 +151,25 @@ const (
 //
 // L-BFGS does not move the parameters themselves. For a variable with the variance s² and the floor f, it
 // moves the variable's row of W divided by s, and v in ψ = s²(f + v²). The square keeps ψ at or above the
-// floor s²f. On the floor the derivative with respect to v is 0, even where log p rises with ψ. Then climb moves v to
+// floor s²f. If values are missing, it also moves the mean divided by s. On the floor the derivative with respect to v is 0, even where log p rises with ψ. Then climb moves v to
 // offFloor, and L-BFGS continues from there.
 func (m *Model) climb(ctx context.Context, floor float64, iterations int) (converged bool, err error) {
 	d, q := len(m.mean), m.factors
 	trial := *m
-	trial.loadings, trial.noise = make([]float64, d*q), make([]float64, d)
+	trial.loadings, trial.noise, trial.mean = make([]float64, d*q), make([]float64, d), slices.Clone(m.mean)
 	set := func(x []float64) {
 		for i, v := range m.variance {
 			floats.ScaleTo(trial.loadings[i*q:(i+1)*q], math.Sqrt(v), x[i*q:(i+1)*q])
 			trial.noise[i] = v * (floor + x[d*q+i]*x[d*q+i])
+			if m.open != nil {
+				trial.mean[i] = m.mean[i] + math.Sqrt(v)*x[d*(q+1)+i]
+			}
 		}
 	}
-	x := make([]float64, d*(q+1))
+	x := make([]float64, d*(q+1), d*(q+2))
+	if m.open != nil {
+		x = x[:cap(x)]
+	}
 	for i, v := range m.variance {
 		floats.ScaleTo(x[i*q:(i+1)*q], math.Sqrt(inverse(v)), m.loadings[i*q:(i+1)*q])
 		x[d*q+i] = math.Sqrt(max(0, m.noise[i]*inverse(v)-floor))
@@ -168,10 +181,13 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 		},
 		Grad: func(gradient, x []float64) {
 			set(x)
-			byW, byNoise := trial.gradient()
+			byW, byNoise, byMean := trial.gradient()
 			for i, v := range m.variance {
 				floats.ScaleTo(gradient[i*q:(i+1)*q], -math.Sqrt(v), byW.RawRowView(i))
 				gradient[d*q+i] = -2 * v * x[d*q+i] * byNoise[i]
+				if m.open != nil {
+					gradient[d*(q+1)+i] = -math.Sqrt(v) * byMean[i]
+				}
 			}
 		},
 		Status: func() (optimize.Status, error) {
@@ -184,7 +200,7 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 	// lift moves v off the floor where log p rises with ψ, and reports whether it has moved any.
 	lift := func(x []float64) (moved bool) {
 		set(x)
-		_, byNoise := trial.gradient()
+		_, byNoise, _ := trial.gradient()
 		for i, v := range m.variance {
 			if at := &x[d*q+i]; math.Abs(*at) < offFloor && v*byNoise[i] > rising {
 				*at, moved = offFloor, true
@@ -223,6 +239,7 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 	set(result.X)
 	copy(m.loadings, trial.loadings)
 	copy(m.noise, trial.noise)
+	copy(m.mean, trial.mean)
 	for i, v := range m.variance {
 		m.onFloor[i] = 0
 		if v > 0 && m.noise[i] <= floor*(1+1e-3)*v {
@@ -234,8 +251,12 @@ func (m *Model) climb(ctx context.Context, floor float64, iterations int) (conve
 }
 
 // gradient returns the derivatives of the mean log p(x). byW, with respect to W, is C⁻¹SC⁻¹W − C⁻¹W, D×Q.
-// byNoise, with respect to the D noise variances ψ, is half the diagonal of C⁻¹SC⁻¹ − C⁻¹.
-func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
+// byNoise, with respect to the D noise variances ψ, is half the diagonal of C⁻¹SC⁻¹ − C⁻¹. byMean is nil, since the mean of
+// complete rows is at its maximum.
+func (m *Model) gradient() (byW *mat.Dense, byNoise, byMean []float64) {
+	if m.open != nil {
+		return m.gradientOpen()
+	}
 	p := m.posterior()
 	sp := m.data.times(p.weighted)
 	var su, pspu, uPSP, psp mat.Dense
@@ -255,7 +276,7 @@ func (m *Model) gradient() (byW *mat.Dense, byNoise []float64) {
 		byNoise[i] = (precision*precision*v - 2*precision*floats.Dot(sp.RawRowView(i), gain) + floats.Dot(uPSP.RawRowView(i), gain) -
 			precision + floats.Dot(gain, p.weighted.RawRowView(i))) / 2
 	}
-	return byW, byNoise
+	return byW, byNoise, nil
 }
 
 // FitPPCA returns the maximum-likelihood probabilistic PCA of n rows of D values, in closed form. components

@@ -44,7 +44,8 @@ type Model struct {
 	variance []float64 // of the training rows, D
 	onFloor  []float64 // 1 for a variable whose noise variance lies on its floor, otherwise 0, D
 
-	data *moments // of the training rows; nil before the first step
+	data *moments  // of the training rows; nil before the first step
+	open *openRows // the training rows instead, if values are missing
 }
 
 func newModel(factors int, shared bool, shape dataset.Shape) *Model {

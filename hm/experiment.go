@@ -44,6 +44,7 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 // value and the remedy. It does not read the run that training starts from; Resolve does.
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
+		func() error { return runs.RefuseGaps("a Helmholtz machine", set) },
 		func() error { return e.checkSettings(set) },
 		func() error { return e.Header().Check(set) },
 		func() error { return e.checkMeasurements(set) },

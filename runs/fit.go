@@ -93,6 +93,8 @@ type Family[S, M any] struct {
 	// NearZero reports whether training expects real numbers within a few units of 0, so that
 	// dataset.Set.ScaleNotice applies.
 	NearZero bool
+	// Gaps reports whether training and validation use only the observed values of rows with gaps: see dataset.Split.Missing.
+	Gaps bool
 
 	// Rows returns the descriptions of the settings, in the order of legends and help. Each points to
 	// a field of its argument.
@@ -423,6 +425,11 @@ func (e Fit[S, M]) Check(set *dataset.Set) error {
 	return First(e.Err, func() error { return CheckHyperparameters(&e.Settings, e.rows()) }, func() error {
 		return checkSequences(e.family.Sequences, set)
 	}, func() error {
+		if e.family.Gaps {
+			return nil
+		}
+		return RefuseGaps(e.family.Noun, set)
+	}, func() error {
 		if e.family.Check == nil {
 			return nil
 		}
@@ -602,7 +609,11 @@ func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
 
 // Validate returns an error if rows have another number of units than the training rows.
 func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measures, error) {
-	if err := CheckRows(f.set.Shape().Units(), rows); err != nil {
+	check := CheckRows
+	if f.family.Gaps {
+		check = CheckObserved
+	}
+	if err := check(f.set.Shape().Units(), rows); err != nil {
 		return nil, err
 	}
 	measured, err := f.family.Validate(ctx, f.Fit, f.model, rows)
@@ -612,8 +623,16 @@ func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measu
 	return measured, err
 }
 
-// CheckRows returns an error if rows do not fit a model with the given number of visible units.
+// CheckRows returns an error if rows do not fit a model with the given number of visible units, or if values are missing.
 func CheckRows(visible int, rows dataset.Split) error {
+	if slices.Contains(rows.Missing, true) {
+		return fmt.Errorf("the %s rows have missing values, but complete rows are needed here: fill them in with helmholtz impute", rows.Name)
+	}
+	return CheckObserved(visible, rows)
+}
+
+// CheckObserved is like CheckRows, but values may be missing.
+func CheckObserved(visible int, rows dataset.Split) error {
 	if rows.Shape.Units() != visible {
 		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: use rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
 	}

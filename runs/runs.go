@@ -283,12 +283,25 @@ func (h Header) CheckData(set *dataset.Set) error {
 		data, set.Fingerprint(), h.Fingerprint)
 }
 
-// Check returns an error if no experiment with this header can be trained on the images of set.
+// Check returns an error if no experiment with this header can be trained on the images of set. Its rows must be complete.
 func (h Header) Check(set *dataset.Set) error {
+	return First(func() error { return RefuseGaps("this family", set) }, func() error { return h.CheckObserved(set) })
+}
+
+// CheckObserved is like Check, but rows may have missing values.
+func (h Header) CheckObserved(set *dataset.Set) error {
 	if err := checkSequences(false, set); err != nil {
 		return err
 	}
 	return h.check(set)
+}
+
+// RefuseGaps returns an error if values of some rows are missing. noun names the models that do not learn from such rows.
+func RefuseGaps(noun string, set *dataset.Set) error {
+	if !set.HasGaps() {
+		return nil
+	}
+	return fmt.Errorf("the rows of %s have missing values (gaps = true), and %s learns only from complete rows: train factor-analysis, ppca or boltzmann, which learn from the observed values, and fill the gaps in with helmholtz impute, or leave the rows out", set.Name(), noun)
 }
 
 func checkSequences(wanted bool, set *dataset.Set) error {

@@ -47,7 +47,7 @@ type Variable struct {
 // probability of each of the k categories of a variable is (n₁+½)/(n+k/2). Real numbers have the
 // means and the standard deviations of the training rows.
 func Categorical(train, rows dataset.Split, variables []Variable) runs.Baseline {
-	m, n, blind, of := newModel(train.Shape.Units()), floats.Sum(train.Counts()), 0.0, momentsOf(train)
+	m, blind, of := newModel(train.Shape.Units()), 0.0, momentsOf(train)
 	first, reals := 0, 0
 	for _, v := range variables {
 		if v.Real {
@@ -57,7 +57,7 @@ func Categorical(train, rows dataset.Split, variables []Variable) runs.Baseline 
 			first, reals = first+v.Units, reals+v.Units
 			continue
 		}
-		k, others := float64(v.Units), 1.0
+		k, others, n := float64(v.Units), 1.0, of[first].n
 		if v.Rest {
 			k++
 		}
@@ -67,7 +67,7 @@ func Categorical(train, rows dataset.Split, variables []Variable) runs.Baseline 
 		}
 		if v.Rest {
 			none := math.Log((n*max(0, others) + 0.5) / (n + k/2))
-			m.a += none
+			m.add(first, none)
 			for i := first; i < first+v.Units; i++ {
 				m.b[i] -= none
 			}
@@ -109,21 +109,24 @@ func baseline(m model, blind float64, rows dataset.Split, far float64) runs.Base
 }
 
 // model is a distribution of rows with independent units. For values x in [0, 1], log p(x) = a + Σᵢ
-// (bᵢxᵢ + cᵢxᵢ²).
+// (bᵢxᵢ + cᵢxᵢ²). each holds the terms of a by unit, for rows with missing values.
 type model struct {
-	a    float64
-	b, c []float64
+	a          float64
+	b, c, each []float64
 }
 
-func newModel(units int) model { return model{b: make([]float64, units), c: make([]float64, units)} }
+func newModel(units int) model {
+	return model{b: make([]float64, units), c: make([]float64, units), each: make([]float64, units)}
+}
+
+func (m *model) add(i int, term float64) { m.a, m.each[i] = m.a+term, m.each[i]+term }
 
 // bernoulli returns a model of units with the smoothed means of rows.
 func bernoulli(rows dataset.Split) model {
 	m := newModel(rows.Shape.Units())
-	n := floats.Sum(rows.Counts())
 	for i, of := range momentsOf(rows) {
-		on := (n*of.mean + 0.5) / (n + 1)
-		m.a += math.Log1p(-on)
+		on := (of.n*of.mean + 0.5) / (of.n + 1)
+		m.add(i, math.Log1p(-on))
 		m.b[i] = math.Log(on) - math.Log1p(-on)
 	}
 	return m
@@ -164,18 +167,22 @@ func normal(units int) model {
 // setGaussian gives unit i the log-density −(x−μ)²/2σ² − ln √(2π)σ.
 func (m *model) setGaussian(i int, mean, deviation float64) {
 	precision := 1 / (deviation * deviation)
-	m.a -= mean*mean*precision/2 + math.Log(math.Sqrt(2*math.Pi)*deviation)
+	m.add(i, -(mean*mean*precision/2 + math.Log(math.Sqrt(2*math.Pi)*deviation)))
 	m.b[i] = mean * precision
 	m.c[i] = -precision / 2
 }
 
-// logP returns the mean of log p(x) over rows.
+// logP returns the mean of log p(x) over rows, or of log p of their observed values.
 func (m model) logP(rows dataset.Split) runs.Estimate {
 	logs := make([]float64, rows.Rows)
 	for r := range logs {
 		logs[r] = m.a
 		for i, x := range rows.Floats(r)[0] {
-			logs[r] += (m.b[i] + m.c[i]*x) * x
+			if rows.IsMissing(r*len(m.b) + i) {
+				logs[r] -= m.each[i]
+			} else {
+				logs[r] += (m.b[i] + m.c[i]*x) * x
+			}
 		}
 	}
 	return runs.EstimateOver(rows, logs)
@@ -183,23 +190,30 @@ func (m model) logP(rows dataset.Split) runs.Estimate {
 
 func realMoments(rows dataset.Split) []moments {
 	weights := rows.Counts()
-	all, n := make([]moments, rows.Shape.Units()), floats.Sum(weights)
+	all := make([]moments, rows.Shape.Units())
 	counted := slices.IndexFunc(weights, func(w float64) bool { return w > 0 })
 	for i, first := range rows.Floats(counted)[0] {
-		sum, squares := 0.0, 0.0
+		sum, squares, n := 0.0, 0.0, floats.Sum(weights)
 		for r, w := range weights {
-			x := rows.At(r*len(all)+i) - first
-			sum, squares = sum+w*x, squares+w*x*x
+			if k := r*len(all) + i; rows.IsMissing(k) {
+				n -= w
+			} else {
+				x := rows.At(k) - first
+				sum, squares = sum+w*x, squares+w*x*x
+			}
 		}
-		all[i] = moments{first + sum/n, max(0, squares/n-sum/n*sum/n)}
+		if all[i].mean = first; n > 0 {
+			all[i] = moments{first + sum/n, max(0, squares/n-sum/n*sum/n), n}
+		}
 	}
 	return all
 }
 
-type moments struct{ mean, variance float64 }
+// moments has the mean and the variance of the observed values of a unit, and the number of rows that they count as.
+type moments struct{ mean, variance, n float64 }
 
 func momentsOf(rows dataset.Split) []moments {
-	if rows.AreReal() || rows.MeanWeights() != nil {
+	if rows.AreReal() || rows.MeanWeights() != nil || rows.Missing != nil {
 		return realMoments(rows)
 	}
 	sums, squares := make([]uint64, rows.Shape.Units()), make([]uint64, rows.Shape.Units())
@@ -214,7 +228,7 @@ func momentsOf(rows dataset.Split) []moments {
 	for i := range all {
 		mean := float64(sums[i]) / n
 		variance := max(0, float64(squares[i])/n-mean*mean) // rounding can leave less than 0
-		all[i] = moments{mean / 255, variance / (255 * 255)}
+		all[i] = moments{mean / 255, variance / (255 * 255), n}
 	}
 	return all
 }

@@ -61,6 +61,9 @@ func isReal(c dataset.Column) bool { return c.Kind == dataset.RealColumn && c.Va
 
 // tableOf returns the rows of a split by the columns of its set.
 func tableOf(set *dataset.Set, rows dataset.Split) (t table, err error) {
+	if rows.Lacking() > 0 {
+		return t, fmt.Errorf("the %s rows have missing values, and rivals need complete rows: omit --rivals", rows.Name)
+	}
 	columns := columnsOf(set, rows)
 	t.weights = rows.Counts()
 	for _, c := range columns {

@@ -33,6 +33,7 @@ type estimate struct {
 	file                     string // of rows to evaluate one by one
 	seed                     uint64
 	rivals                   bool
+	missing                  int // values of the rows
 }
 
 func (x *estimate) addTo(f *pflag.FlagSet) {
@@ -159,6 +160,8 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if x.parts != "" {
 		o.Parts = filepath.Join(x.parts, fmt.Sprintf("seed-%d", run.Experiment().Header().Seed))
 	}
+	x.missing = o.Rows.Lacking()
+	sayMissing(c, o.Rows)
 	evaluation, err := how.Evaluate(ctx, o)
 	if unused, is := errors.AsType[*runs.OptionError](err); is {
 		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
@@ -167,6 +170,13 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 		evaluation, err = withRivals(ctx, run, model, o, evaluation)
 	}
 	return evaluated{run, x, evaluation}, how.Named, err
+}
+
+// sayMissing says that log p counts only the observed values of rows, if some are missing.
+func sayMissing(c *cobra.Command, rows dataset.Split) {
+	if n := rows.Lacking(); n > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "log p of the observed values: %d of %d values of the %s are missing\n", n, rows.Rows*rows.Shape.Units(), names.Count(rows.Rows, "row"))
+	}
 }
 
 // evaluationFlags are the flags of eval that only some models use.
@@ -211,6 +221,9 @@ func (e evaluated) own() (own runs.Findings) {
 	finding(runs.Boolean, "finished", e.run.Finished())
 	finding(runs.Text, "split", e.options.split)
 	finding(runs.Integer, "draw_seed", e.options.seed)
+	if e.options.missing > 0 {
+		finding(runs.Integer, "missing", e.options.missing)
+	}
 	return own
 }
 
@@ -424,6 +437,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		}
 		t.Add(cells...)
 	}
+	sayMissing(c, o.Rows)
 	fmt.Fprintf(c.ErrOrStderr(), "log p of %s: %s\n", names.Count(len(logP), "row"), what)
 	if !tables.chosen() && tables.path == "" {
 		tables.format = "csv"
