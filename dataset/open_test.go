@@ -118,7 +118,7 @@ func TestGapsAreKept(t *testing.T) {
 func TestArraysKeepDeclaredGaps(t *testing.T) {
 	nan := math.NaN()
 	set, err := Spec{Name: "mine", Gaps: true, Validation: new(0)}.FromRows(Shape{1, 2}, [][]float64{{nan, 1}, {1, nan}, {0, 1}}, [][]float64{{1, nan}})
-	if err != nil || fmt.Sprint(set.train.Missing, set.test.Missing, set.train.Values) != "[true false false true false false] [false true] [255 255 255 255 0 255]" {
+	if err != nil || fmt.Sprint(set.train.Missing, set.test.Missing, set.train.Bytes()) != "[true false false true false false] [false true] [255 255 255 255 0 255]" {
 		t.Error(set, err)
 	}
 	_, err = Spec{Name: "mine"}.FromRows(Shape{1, 2}, [][]float64{{nan, 1}, {1, 0}}, nil)
