@@ -25,7 +25,7 @@ type instructionSet struct {
 	strip16  func(y, x *float32, blocks *int16, scales *float32, strip int)
 
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
-	addMultiple   func(x []float32, by float32, y []float32)
+	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64
 	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
 	gather        func(to, from Matrix, rows []int32, weights []float32)
 	bitsOfRows    func(words []uint32, a Matrix, stride int)
@@ -44,7 +44,7 @@ type product = func(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStr
 
 var portable = instructionSet{
 	name: "portable", lanes: 1, groupBits: 4, columns: 1, tileColumns: 16,
-	units: portableUnits, addMultiple: addMultiple, transpose: portableTranspose, gather: portableGather,
+	units: portableUnits, addMultiple: portableAddMultiple, transpose: portableTranspose, gather: portableGather,
 	bitsOfRows: portableBitsOfRows, bitsOfColumns: portableBitsOfColumns, largest: portableLargest, fix: portableFix, subsets: portableSubsets, bitsProduct: portableBitsProduct, writeRows: portableWriteRows,
 	writeColumns: func(c Matrix, sums []int32, stride int, o *fixedOutput) {
 		portableWriteColumns(c, sums, stride, o, 0, 0)

@@ -54,7 +54,7 @@ type assembly struct {
 // complete adds the kernels of k to those of s.
 func (k assembly) complete(s instructionSet) instructionSet {
 	lanes := s.lanes
-	s.columns, s.tileColumns, s.addMultiple = lanes, len(k.bitsProducts)*lanes, addMultiple
+	s.columns, s.tileColumns = lanes, len(k.bitsProducts)*lanes
 	s.transpose = func(to, from []float32, rows, depth, strideTo, strideFrom int) {
 		k.transpose(&to[0], &from[0], rows, depth, 4*strideTo, 4*strideFrom)
 	}

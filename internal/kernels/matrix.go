@@ -75,14 +75,14 @@ func Transposed(m Matrix) Matrix {
 
 // AddMultiple adds by·y to x, with the same roundings on every processor.
 func AddMultiple(x []float32, by float32, y []float32) {
-	current.addMultiple(x[:len(y)], by, y)
-}
-
-func addMultiple(x []float32, by float32, y []float32) {
 	if runtime.GOARCH == "amd64" { // gonum has assembly
 		blas32.Axpy(by, blas32.Vector{N: len(y), Inc: 1, Data: y}, blas32.Vector{N: len(x), Inc: 1, Data: x})
 		return
 	}
+	current.addMultiple(x[:len(y)], by, y)
+}
+
+func portableAddMultiple(x []float32, by float32, y []float32) {
 	for i, v := range y {
 		x[i] += float32(by * v)
 	}
