@@ -55,9 +55,6 @@ func (e *cuda) planned(arch engine.Architecture, a engine.Algorithm) *memory {
 
 func (e *cuda) MetricBlocks(arch engine.Architecture, a engine.Algorithm) (ofGenerative, ofRecognition []engine.Blocks) {
 	blocks := [2][]engine.Blocks{make([]engine.Blocks, len(arch.Units)), make([]engine.Blocks, len(arch.Units))}
-	if a.Metric == engine.Euclidean {
-		return blocks[generative], blocks[recognition]
-	}
 	newLayout(arch).each(func(n network, i int, of layer) {
 		blocks[n][i] = describeBlocks(a, of, blockSamples(n, i, a.BatchSize, a.MostSamples()))
 	})

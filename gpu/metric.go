@@ -33,30 +33,13 @@ type inverse struct {
 	flags     int     // index of the first unit's flag in trainer.failed
 }
 
-// formOf returns how the blocks of a layer are stored if they are estimated from a number of
-// samples.
-func formOf(a engine.Algorithm, of layer, samples int) form {
-	switch {
-	case a.Metric == engine.Diagonal:
-		return diagonalForm
-	case samples < of.compactWidth:
-		return inner
-	case a.FisherPrecision == engine.SixteenBits:
-		return halvedDirect
-	}
-	return direct
-}
-
 func describeBlocks(a engine.Algorithm, of layer, samples int) engine.Blocks {
-	switch formOf(a, of, samples) {
-	case diagonalForm:
-		return engine.Blocks{Bytes: 4 * int64(of.count()), Form: "diagonal"}
-	case inner:
-		return engine.Blocks{Bytes: 4 * int64(of.units*packed(samples)+samples*(of.width+samples+of.units+padded(of.units))), Form: "Woodbury"}
-	case halvedDirect:
-		return engine.Blocks{Bytes: 4 * int64(of.units*halved(of.width)), Form: "direct"}
+	if a.Metric == engine.Euclidean {
+		return engine.Blocks{}
 	}
-	return engine.Blocks{Bytes: 4 * int64(of.units*packed(of.width)), Form: "direct"}
+	m := &memory{}
+	v := newInverse(m, a, of, samples)
+	return engine.Blocks{Bytes: m.bytes, Form: [...]string{direct: "direct", halvedDirect: "direct", inner: "Woodbury", diagonalForm: "diagonal"}[v.form]}
 }
 
 // blockSamples returns the number of samples from which the blocks of a layer are estimated. In the first
@@ -68,21 +51,22 @@ func blockSamples(n network, i, data, samples int) int {
 	return data * samples
 }
 
+// newInverse allocates the blocks of a layer, which are estimated from a number of samples.
 func newInverse(m *memory, a engine.Algorithm, of layer, samples int) *inverse {
-	v := &inverse{form: formOf(a, of, samples)}
-	switch v.form {
-	case diagonalForm:
-		v.blocks = m.floats(of.count())
-	case inner:
-		v.blocks = m.floats(of.units * packed(samples))
+	v := &inverse{}
+	switch {
+	case a.Metric == engine.Diagonal:
+		v.form, v.blocks = diagonalForm, m.floats(of.count())
+	case samples < of.compactWidth:
+		v.form, v.blocks = inner, m.floats(of.units*packed(samples))
 		v.samples = m.floats(samples * of.width)
 		v.gram = m.floats(samples * samples)
 		v.projected = m.floats(of.units * samples)
 		v.products = m.floats(padded(of.units) * samples)
-	case direct:
-		v.blocks = m.floats(of.units * packed(of.width))
-	case halvedDirect:
-		v.blocks = m.floats(of.units * halved(of.width))
+	case a.FisherPrecision == engine.SixteenBits:
+		v.form, v.blocks = halvedDirect, m.floats(of.units*halved(of.width))
+	default:
+		v.form, v.blocks = direct, m.floats(of.units*packed(of.width))
 	}
 	return v
 }

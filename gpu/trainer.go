@@ -148,9 +148,6 @@ func (t *trainer) Close() error {
 
 func (t *trainer) MetricBytes() int64 {
 	bytes, a := int64(0), t.job.Algorithm
-	if a.Metric == engine.Euclidean {
-		return 0
-	}
 	t.layout.each(func(n network, i int, of layer) {
 		bytes += describeBlocks(a, of, blockSamples(n, i, a.BatchSize, a.MostSamples())).Bytes
 	})

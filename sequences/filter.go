@@ -74,7 +74,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 		for layer, k := range []int{ofRecognition, ofDeepRecognition} {
 			a, h := logits(k), m.nets[k].units(now)
 			for i := range a.Rows {
-				carried[i] -= kernels.DrawResidual(kernels.Row(h, i), kernels.Row(a, i), 0, d.key, philox.Counter{
+				carried[i] -= kernels.Units(kernels.Draws|kernels.Residuals, kernels.Row(h, i), kernels.Row(a, i), 0, d.key, philox.Counter{
 					Purpose: d.purpose, Layer: uint8(layer), Sample: uint32(i % particles), Datum: uint32(f.start[t] + i/particles), Step: d.step})
 			}
 		}

@@ -154,7 +154,7 @@ func (p *pass) rise(at place, logs []float64, times float64) {
 	for l, q := range p.network.recognition {
 		q.write(p.recognition[l], p.states[l])
 		for r := range logs {
-			logs[r] += times * kernels.DrawResidual(kernels.Row(p.states[l+1], r), kernels.Row(p.recognition[l], r), 0, at.key, at.counter(l+1, r))
+			logs[r] += times * kernels.Units(kernels.Draws|kernels.Residuals, kernels.Row(p.states[l+1], r), kernels.Row(p.recognition[l], r), 0, at.key, at.counter(l+1, r))
 		}
 	}
 }

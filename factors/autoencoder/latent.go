@@ -128,7 +128,7 @@ func (gaussian) expected(z, outputs []float32) { copy(z, outputs) }
 type bernoulli struct{}
 
 func (bernoulli) draw(z, outputs, prior []float32, at place) float64 {
-	logQ := kernels.DrawScore(z, outputs, 0, at.key, at.counter(layerOfCode))
+	logQ := kernels.Units(kernels.Draws|kernels.Scores, z, outputs, 0, at.key, at.counter(layerOfCode))
 	return kernels.Score(prior, z) - logQ
 }
 

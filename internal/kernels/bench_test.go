@@ -248,12 +248,12 @@ func BenchmarkUnits(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("DrawScore/%d", units), func(b *testing.B) {
 			benchmark(b, float64(rows*units), "G/s", func(part, parts int) {
-				each(part, parts, func(l, s []float32) { DrawScore(s, l, 0, 1, philox.Counter{}) })
+				each(part, parts, func(l, s []float32) { Units(Draws|Scores, s, l, 0, 1, philox.Counter{}) })
 			})
 		})
 		b.Run(fmt.Sprintf("DrawResidual/%d", units), func(b *testing.B) {
 			benchmark(b, float64(rows*units), "G/s", func(part, parts int) {
-				each(part, parts, func(l, s []float32) { DrawResidual(s, l, 0, 1, philox.Counter{}) })
+				each(part, parts, func(l, s []float32) { Units(Draws|Residuals, s, l, 0, 1, philox.Counter{}) })
 			})
 		})
 	}

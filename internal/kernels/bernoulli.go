@@ -15,20 +15,9 @@ func Residual(logits, states []float32) float64 {
 	return Units(Residuals, states, logits, 0, 0, philox.Counter{})
 }
 
-// DrawResidual draws the states of units like Draw, and then replaces their logits and returns
-// their log-probability like Residual.
-func DrawResidual(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	return Units(Draws|Residuals, states, logits, off, key, c)
-}
-
 // Score returns the log-probability of units in nats, like Residual, without changing their logits.
 func Score(logits, states []float32) float64 {
 	return Units(Scores, states, logits, 0, 0, philox.Counter{})
-}
-
-// DrawScore draws the states of units like Draw, and returns their log-probability like Score.
-func DrawScore(states, logits []float32, off float32, key philox.Key, c philox.Counter) float64 {
-	return Units(Draws|Scores, states, logits, off, key, c)
 }
 
 // What to do with units.

@@ -102,9 +102,9 @@ func compute(f *field, logits []float32, off float32, key philox.Key, c philox.C
 	copy(u.residualsWithDraw, logits)
 	Draw(u.states, logits, off, key, c)
 	u.score = Score(logits, u.states)
-	u.scoreWithDraw = DrawScore(u.drawnWithScore, logits, off, key, c)
+	u.scoreWithDraw = Units(Draws|Scores, u.drawnWithScore, logits, off, key, c)
 	u.logP = Residual(u.residuals, u.states)
-	u.logPWithDraw = DrawResidual(u.drawnWithResidual, u.residualsWithDraw, off, key, c)
+	u.logPWithDraw = Units(Draws|Residuals, u.drawnWithResidual, u.residualsWithDraw, off, key, c)
 	return u
 }
 

@@ -63,7 +63,7 @@ func TestKernelsStayInsideTheirArguments(t *testing.T) {
 				symmetric.Mul(vector(0, n), vector(2, n))
 				Draw(vector(0, n), vector(1, n), 0, 1, philox.Counter{})
 				Residual(vector(1, n), vector(0, n))
-				DrawResidual(vector(0, n), vector(1, n), 0, 1, philox.Counter{})
+				Units(Draws|Residuals, vector(0, n), vector(1, n), 0, 1, philox.Counter{})
 			}
 		}
 	})

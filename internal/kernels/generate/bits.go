@@ -371,22 +371,19 @@ func (s bitsSet) product(vectors int) {
 // An output converts the integers k of a row to floats, (2ˢ·k + start)·scale.
 type output struct{ shift, start, scale reg.VecVirtual }
 
-func (s bitsSet) newOutput(starts, scales Mem) output {
+func (s bitsSet) newOutput(loadStart, loadScale func(...Op), starts, scales reg.Register) output {
 	o := output{XMM(), s.vector(), s.vector()}
 	VMOVQ(parameter("shift"), o.shift)
-	VPBROADCASTD(starts, o.start)
-	VBROADCASTSS(scales, o.scale)
+	loadStart(Mem{Base: starts}, o.start)
+	loadScale(Mem{Base: scales}, o.scale)
 	return o
 }
 
-func (s bitsSet) floats(from Mem, o output) reg.VecVirtual {
-	x := s.vector()
-	VMOVUPS(from, x)
+func (o output) convert(x reg.VecVirtual) {
 	VPSLLD(o.shift, x, x)
 	VPADDD(o.start, x, x)
 	VCVTDQ2PS(x, x)
 	VMULPS(o.scale, x, x)
-	return x
 }
 
 // writeRows writes the kernel that converts rows of integers to rows of floats, which are added to where add is not
@@ -399,9 +396,12 @@ func (s bitsSet) writeRows() {
 	c, from, columns, add := GP64(), GP64(), argument("columns"), argument("add")
 	MOVQ(row, c)
 	MOVQ(of, from)
-	out := s.newOutput(Mem{Base: starts}, Mem{Base: scales})
+	out := s.newOutput(VPBROADCASTD, func(o ...Op) { VBROADCASTSS(o[0], o[1]) }, starts, scales)
 	s.vectors("vector", columns, func(lanes mask) {
-		x, old, set := s.floats(Mem{Base: from}, out), s.vector(), fmt.Sprint("set", lanes.all())
+		x := s.vector()
+		VMOVUPS(Mem{Base: from}, x)
+		out.convert(x)
+		old, set := s.vector(), fmt.Sprint("set", lanes.all())
 		TESTQ(add, add)
 		JZ(LabelRef(set))
 		s.load(Mem{Base: c}, lanes, old)
@@ -428,10 +428,7 @@ func (s bitsSet) writeColumns() {
 	c, of, starts, scales, columns := argument("c"), argument("from"), argument("starts"), argument("scales"), argument("columns")
 	strideC, strideFrom := argument("strideC"), argument("strideFrom")
 	lanes := s.firstLanes(argument("rows"))
-	shift, start, scale := XMM(), s.vector(), s.vector()
-	VMOVQ(parameter("shift"), shift)
-	VMOVUPS(Mem{Base: starts}, start)
-	VMOVUPS(Mem{Base: scales}, scale)
+	out := s.newOutput(VMOVUPS, VMOVUPS, starts, scales)
 	strideFrom3 := GP64()
 	LEAQ(Mem{Base: strideFrom, Index: strideFrom, Scale: 2}, strideFrom3)
 	rows := panel{strideA: strideFrom, strideA3: strideFrom3}
@@ -446,10 +443,7 @@ func (s bitsSet) writeColumns() {
 		}
 	}
 	for i, x := range s.exchangeLanes(s.transposeLanes(block)) {
-		VPSLLD(shift, x, x)
-		VPADDD(start, x, x)
-		VCVTDQ2PS(x, x)
-		VMULPS(scale, x, x)
+		out.convert(x)
 		s.storeFast(x, lanes, Mem{Base: c}, fmt.Sprint("column", i))
 		ADDQ(strideC, c)
 		DECQ(columns)
