@@ -207,8 +207,8 @@ func familyName(e Experiment) string {
 // NounOf returns a noun for the experiment's models, such as "a Boltzmann machine".
 func NounOf(e Experiment) string {
 	name := familyName(e)
-	if of, err := registered(name); err == nil && of.noun != "" {
-		return of.noun
+	if of, err := registered(name); err == nil && of.Noun != "" {
+		return of.Noun
 	}
 	return "a model of the family " + name
 }

@@ -18,14 +18,6 @@ type clock struct {
 	Sessions int     `json:"sessions,omitempty"` // number of lines in sessions.jsonl
 }
 
-func writeClock(dir *file.Held, c clock, bound binding) error {
-	line, err := marshalSealed(c, bound.to(clockFile)[0])
-	if err != nil {
-		return err
-	}
-	return dir.WriteAside(clockFile, line)
-}
-
 // readClock reads the clock for a checkpoint at the given step. It returns nil if there is no file or if the clock
 // in it is from another step.
 func readClock(path string, step int, bound binding) (*clock, error) {
@@ -44,18 +36,6 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 		return nil, nil
 	}
 	return &c, nil
-}
-
-// seconds returns the training time in seconds up to the clock's step or, if c is nil, up to the last epoch of
-// the history.
-func (c *clock) seconds(history []Epoch) float64 {
-	switch {
-	case c != nil:
-		return c.Seconds
-	case len(history) > 0:
-		return lastOf(history).Seconds
-	}
-	return 0
 }
 
 func (c *clock) checkRecorded(path string, recorded []Epoch) error {

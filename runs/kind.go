@@ -39,11 +39,10 @@ func (k Kind[E, M]) Registered() Kind[E, M] {
 	if _, taken := families.all[k.Name]; taken {
 		panic("runs: the family " + k.Name + " is registered twice")
 	}
-	families.all[k.Name] = entry{
-		noun:  k.Noun,
-		draft: k.Draft,
-		parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
-		model: func(e Experiment, s Snapshot) (any, error) {
+	families.all[k.Name] = Kind[Experiment, any]{
+		Noun: k.Noun, Draft: k.Draft,
+		Parse: func(text []byte) (Experiment, error) { return k.Parse(text) },
+		Model: func(e Experiment, s Snapshot) (any, error) {
 			of, is := e.(E)
 			if !is {
 				return nil, fmt.Errorf("%v is not an experiment of the family %s", e, k.Name)
@@ -128,18 +127,16 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return of.model(e, s)
+	return of.Model(e, s)
 }
 
 // DecodeExperiment reads the text of a family's experiment file into a struct of settings, to which into
 // points. Settings that the file omits stay unchanged; unknown settings are refused.
 func DecodeExperiment(text []byte, family string, into any) error {
-	var named struct{ Family string }
-	if _, err := DecodeTOML(text, &named); err != nil {
+	if is, err := FamilyOf(text); err != nil {
 		return err
-	}
-	if cmp.Or(named.Family, eldest) != family {
-		return fmt.Errorf("family = %q is not an experiment of this package: write family = %q, or read the file with runs.ParseExperiment", named.Family, family)
+	} else if is != family {
+		return fmt.Errorf("family = %q is not an experiment of this package: write family = %q, or read the file with runs.ParseExperiment", is, family)
 	}
 	meta, err := DecodeTOML(text, into)
 	if err != nil {
@@ -239,8 +236,8 @@ func NewDraft(family string) *Draft {
 	if err != nil {
 		return nil
 	}
-	d := of.draft()
-	d.Noun, d.Example = of.noun, cmp.Or(d.Example, "--dataset 3by3")
+	d := of.Draft()
+	d.Noun, d.Example = of.Noun, cmp.Or(d.Example, "--dataset 3by3")
 	return d
 }
 

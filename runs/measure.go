@@ -67,14 +67,6 @@ func (m Measure) decimals() int {
 	return 3
 }
 
-// scaled returns the factor by which displayed values are multiplied, and their unit.
-func (m Measure) scaled() (scale float64, unit string) {
-	if m.Fraction {
-		return 100, "%"
-	}
-	return 1, m.Unit
-}
-
 // Better reports whether value is better than the other value, than.
 func (m Measure) Better(value, than float64) bool {
 	if m.Rises {

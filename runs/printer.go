@@ -136,7 +136,10 @@ func measuresLine(measures []Measure, values Measures) string {
 func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {
-		scale, unit := m.scaled()
+		scale, unit := 1.0, m.Unit
+		if m.Fraction {
+			scale, unit = 100, "%"
+		}
 		part := m.Name + " " + text(m, scale, m.decimals())
 		if unit != "" && (m.Fraction || i+1 == len(measures) || measures[i+1].Unit != unit) {
 			part += " " + unit

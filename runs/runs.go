@@ -180,20 +180,13 @@ func ofDevice(err error) bool {
 // were written.
 const eldest = "hm"
 
-type entry struct {
-	parse func([]byte) (Experiment, error)
-	model func(Experiment, Snapshot) (any, error)
-	draft func() *Draft
-	noun  string // name of a model in messages; empty if unknown
-}
-
 var families = struct {
 	sync.RWMutex
-	all map[string]entry
-}{all: map[string]entry{}}
+	all map[string]Kind[Experiment, any]
+}{all: map[string]Kind[Experiment, any]{}}
 
-// registered returns the entry of a family, or an error that lists the known families.
-func registered(family string) (entry, error) {
+// registered returns the kind of a family, or an error that lists the known families.
+func registered(family string) (Kind[Experiment, any], error) {
 	families.RLock()
 	defer families.RUnlock()
 	e, ok := families.all[family]
@@ -223,7 +216,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.parse(text)
+	return e.Parse(text)
 }
 
 // ReadExperiment reads the experiment of a TOML file, ignoring its checksum: a copy of a run's

@@ -211,28 +211,22 @@ func (j Job) State() (State, *Run, error) { return j.stateBy(peek) }
 
 // stateBy is like State for a run that open opens, Open or peek.
 func (j Job) stateBy(open func(dir string) (*Run, error)) (State, *Run, error) {
-	if Taken(j.Dir) != nil {
-		run, _ := open(j.Dir) // it may have no checkpoint yet
-		return Running, run, nil
-	}
-	text, err := file.Read(j.failure(), file.Small)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return Failed, nil, err
-	}
-	failed := err == nil
-	if _, err := os.Stat(filepath.Join(j.Dir, checkpointFile)); errors.Is(err, os.ErrNotExist) && !failed {
-		return Waiting, nil, nil
-	}
+	taken := Taken(j.Dir) != nil
+	text, notFailed := file.Read(j.failure(), file.Small)
 	run, err := open(j.Dir)
 	switch {
+	case taken:
+		return Running, run, nil // it may have no checkpoint yet
+	case notFailed != nil && !errors.Is(notFailed, os.ErrNotExist):
+		return Failed, nil, notFailed
 	case err == nil && run.Finished(): // another program finished it after it failed
 		return Finished, run, nil
-	case failed:
+	case notFailed == nil:
 		return Failed, run, errors.New(string(text))
-	case err != nil:
-		return Interrupted, nil, err
+	case !exists(filepath.Join(j.Dir, checkpointFile)):
+		return Waiting, nil, nil
 	}
-	return Interrupted, run, nil
+	return Interrupted, run, err
 }
 
 // failure returns the path of the file that records the error of a failed job. It is next to the run's

@@ -186,7 +186,11 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	if err != nil {
 		return nil, err
 	}
-	t.seconds = clock.seconds(t.history)
+	if clock != nil {
+		t.seconds = clock.Seconds
+	} else if len(t.history) > 0 {
+		t.seconds = lastOf(t.history).Seconds
+	}
 	recorded, err := readMetrics(dir.Path(stepsFile), was, math.MaxInt)
 	if err != nil {
 		return nil, err
@@ -479,7 +483,11 @@ func (t *training) save() (err error) {
 }
 
 func (t *training) writeClock() error {
-	return writeClock(t.dir, clock{t.steps, t.seconds, t.lines, t.sessions}, t.bound)
+	line, err := marshalSealed(clock{t.steps, t.seconds, t.lines, t.sessions}, t.bound.to(clockFile)[0])
+	if err != nil {
+		return err
+	}
+	return t.dir.WriteAside(clockFile, line)
 }
 
 // refuseLostCheckpoint returns an error if the checkpoint in dir is missing although the metrics or the
