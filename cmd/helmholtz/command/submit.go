@@ -139,7 +139,7 @@ func newSweepSubmit() *cobra.Command {
 
 func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // a run uses one core
-	takes, err := largest(s, dir)
+	_, takes, err := costs(s, dir)
 	if err != nil {
 		return err
 	}

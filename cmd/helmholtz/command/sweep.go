@@ -104,17 +104,6 @@ func eachSetting(s *runs.Sweep, dir string, each func(set *dataset.Set, seeds []
 	return nil
 }
 
-// largest returns the memory of the largest run of a sweep, in bytes. A run whose family does not
-// predict its memory counts as 0.
-func largest(s *runs.Sweep, dir string) (bytes int64, err error) {
-	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
-		takes, err := memoryOf(seeds[0].Experiment, set)
-		bytes = max(bytes, takes)
-		return err
-	})
-	return bytes, err
-}
-
 // workers is how many runs of a sweep should train in parallel, in one program if all train on a GPU, or else in
 // several programs.
 type workers struct {
@@ -122,15 +111,20 @@ type workers struct {
 	onGPU bool
 }
 
-// usualWorkers returns the smallest of the numbers of workers for the settings of a sweep.
-func usualWorkers(s *runs.Sweep, dir string) (workers, error) {
-	w := workers{math.MaxInt, true}
-	err := eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+// costs returns the smallest of the numbers of workers for the settings of a sweep, and the memory of the largest run, in
+// bytes. A run whose family does not predict its memory counts as 0.
+func costs(s *runs.Sweep, dir string) (w workers, bytes int64, err error) {
+	w = workers{math.MaxInt, true}
+	err = eachSetting(s, dir, func(set *dataset.Set, seeds []runs.Job) error {
+		takes, err := memoryOf(seeds[0].Experiment, set)
+		if err != nil {
+			return err
+		}
 		n, onGPU, err := runs.Workers(seeds[0].Experiment, set)
-		w = workers{min(w.n, n), w.onGPU && onGPU}
+		w, bytes = workers{min(w.n, n), w.onGPU && onGPU}, max(bytes, takes)
 		return err
 	})
-	return w, err
+	return w, bytes, err
 }
 
 func memoryOf(e runs.Experiment, set *dataset.Set) (int64, error) {
@@ -206,11 +200,7 @@ func newSweepPlan() *cobra.Command {
 		if err := tables.give(report.Table()); err != nil || tables.chosen() {
 			return err
 		}
-		bytes, err := largest(s, dir)
-		if err != nil {
-			return err
-		}
-		usual, err := usualWorkers(s, dir)
+		usual, bytes, err := costs(s, dir)
 		if err != nil {
 			return err
 		}
@@ -292,7 +282,7 @@ func newSweepRun() *cobra.Command {
 			if err != nil {
 				return workers{}, err
 			}
-			of, err := usualWorkers(s, dir)
+			of, _, err := costs(s, dir)
 			of.n = max(1, min(states[runs.Waiting]+states[runs.Interrupted], of.n))
 			return of, err
 		}

@@ -62,8 +62,11 @@ func newTune() *cobra.Command {
 			_, err := tuning.Train(ctx, out, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} })
 			return err
 		}
-		err = several.run(c, func() (workers, error) { return usualWorkers(tuning.Sweep, out) },
-			[]string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, train, "repeat the command to resume")
+		usual := func() (workers, error) {
+			of, _, err := costs(tuning.Sweep, out)
+			return of, err
+		}
+		err = several.run(c, usual, []string{"tune", args[0], "--epochs", strconv.Itoa(budget), "--out", out}, train, "repeat the command to resume")
 		stop()
 		if err != nil || several.worker {
 			return err
