@@ -16,187 +16,206 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// sampled are the flags of sample.
+type sampled struct {
+	out, midi, which, data, kind, split string
+	conditions                          []string
+	n                                   int
+	how                                 dataset.Writing
+	chain                               runs.Chain
+	ofChains                            []string
+	seed                                uint64
+}
+
 func newSample() *cobra.Command {
-	var out, midi, which, data, kind, split string
-	var conditions []string
-	var n int
-	var how dataset.Writing
-	var chain runs.Chain
-	var seed uint64
+	var x sampled
 	c := &cobra.Command{
 		Use:   "sample DIR",
 		Short: "Draw images from the machine of a run",
 		Args:  oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), append(rowFormats, "gif")...)...)
-	f.BoolVar(&how.Within, "within", false, "move numbers of rows into the range that their column has in the training file")
-	fileFlag(f, &midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
-	f.StringVar(&kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
+	fileFlag(f, &x.out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), append(rowFormats, "gif")...)...)
+	f.BoolVar(&x.how.Within, "within", false, "move numbers of rows into the range that their column has in the training file")
+	fileFlag(f, &x.midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
+	f.StringVar(&x.kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
 	takes(f, "kind", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
-	splitFlag(f, &split, "`rows` to reconstruct or complete: train, validation or test")
-	checkpointFlag(f, &which)
-	dataFlag(f, &data)
-	numberFlag(f, &n, "n", 100, 1, "`number` of images")
-	f.StringArrayVar(&conditions, "given", nil, "draw rows that meet `conditions`, such as group=b,age=30:40")
-	numberFlag(f, &chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
-	ofChains := chainFlags(f, &chain)
-	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
+	splitFlag(f, &x.split, "`rows` to reconstruct or complete: train, validation or test")
+	checkpointFlag(f, &x.which)
+	dataFlag(f, &x.data)
+	numberFlag(f, &x.n, "n", 100, 1, "`number` of images")
+	f.StringArrayVar(&x.conditions, "given", nil, "draw rows that meet `conditions`, such as group=b,age=30:40")
+	numberFlag(f, &x.chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
+	x.ofChains = chainFlags(f, &x.chain)
+	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(refuseIdle(c, chain.Sweeps > 0, "--gibbs", ofChains...), refuseUnwritable(c, "out", out), refuseUnwritable(c, "midi", midi)); err != nil {
+		if err := firstOf(refuseIdle(c, x.chain.Sweeps > 0, "--gibbs", x.ofChains...), refuseUnwritable(c, "out", x.out), refuseUnwritable(c, "midi", x.midi)); err != nil {
 			return err
 		}
-		return eachRun(args[0], out, func(dir, out string) error {
-			run, model, err := openModel(dir, which)
+		return eachRun(args[0], x.out, func(dir, out string) error {
+			run, model, err := openModel(dir, x.which)
 			if err != nil {
 				return err
 			}
-			format := extensionOf(out)
-			table := slices.Contains(rowFormats, format)
-			if how.Within && !table {
-				return misuse(c, "--within is for rows, but --out is %s: name a file such as rows.csv", out)
-			}
-			if err := plotting.CheckPixels(run); err != nil && !table {
-				return fmt.Errorf("%w; to draw rows of the table, write them with --out rows.csv", err)
-			}
-			kind := kind
-			sweeps := chain.Sweeps
-			if conditions != nil {
-				if kind != "" && kind != "draws" {
-					return misuse(c, "--given chooses among draws, but --kind is %s: omit one of them", kind)
-				}
-				if format == "gif" || midi != "" {
-					return misuse(c, "--given draws rows or a picture: omit --midi, and name another file than %s, such as rows.csv", out)
-				}
-				kind, sweeps = "draws", max(1, sweeps)
-			} else if kind == "" && table {
-				kind = drawsOf(model, chain.Sweeps)
-			}
-			d, err := drawingOf(c, run, model, kind, sweeps, append([]string{"gibbs", "split", "seed"}, ofChains...))
+			d, err := x.drawing(c, run, model, out)
 			if err != nil {
 				return err
 			}
-			if midi != "" && !d.Steps {
-				return runs.Lacks(run, "plays no music")
-			}
-			if table && d.Kind != "means" && d.Kind != "draws" {
-				return misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
-			}
-			s := runs.Sampling{N: n, Chain: chain, Seed: seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
-			var set *dataset.Set
-			ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
-			if slices.Contains(d.Uses, "split") {
-				if set, err = run.DatasetAt(data); err == nil {
-					s.Rows = pick(set, split)
-				}
-			} else if table || conditions != nil || midi != "" && ofFile {
-				set, err = run.Blank()
-			}
-			if err != nil {
-				return err
-			}
-			if table && d.Kind == "draws" && chain.Sweeps > 0 && conditions == nil { // draws that no table can hold are refused before the sweeps
-				first := s
-				first.N, first.Chain.Sweeps = min(n, 100), 0
-				sheets, err := d.Draw(c.Context(), first)
-				if err == nil {
-					_, _, err = set.Fields(sheets[0], how)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			var given []dataset.Given
-			var sheets []dataset.Sheet
-			if conditions != nil {
-				if given, err = set.ParseGiven(strings.Join(conditions, ",")); err != nil {
-					return misuse(c, "--%w", err)
-				}
-				chosen, drawn, failure := run.Given(c.Context(), model, set, given, s, how)
-				if sheets, err = runs.Sheet(chosen, failure); err == nil {
-					fmt.Fprintf(c.ErrOrStderr(), "%s that meet the conditions, among %s\n", names.Count(n, "row"), names.Count(drawn, "draw"))
-				}
-			} else {
-				sheets, err = d.Draw(c.Context(), s)
-			}
-			if err != nil {
-				return err
-			}
-			if midi != "" {
-				var b bytes.Buffer
-				path := fileOf(dir, args[0], midi)
-				var keys []int
-				if ofFile {
-					keys = set.Keys()
-				}
-				if err := sequences.WriteMIDI(&b, sheets[0], keys); err != nil {
-					return err
-				}
-				if err := savedAt(c, path, writeFile(path, b.Bytes())); err != nil {
-					return err
-				}
-			}
-			if table {
-				how.Exact = d.Kind == "means"
-				columns, fields, err := set.Fields(sheets[0], how)
-				if err != nil {
-					return err
-				}
-				for _, g := range given { // the label, which no unit holds
-					if g.Column.Kind == dataset.LabelColumn {
-						columns = append(columns, g.Column)
-						for r := range fields {
-							fields[r] = append(fields[r], g.Value)
-						}
-					}
-				}
-				text, err := rowsAs(format, columns, fields, ',')
-				if err != nil {
-					return err
-				}
-				return savedAt(c, out, writeFile(out, text))
-			}
-			figure := plotting.Drawn(d, sheets)
-			switch animated := format == "gif"; {
-			case animated && d.Steps:
-				film, err := plotting.Film(sheets[0])
-				if err != nil {
-					return err
-				}
-				return savedAt(c, out, film.Save(out))
-			case animated:
-				if c.Flags().Changed("checkpoint") {
-					return misuse(c, "--out %s shows all kept epochs: omit --checkpoint", out)
-				}
-				if len(run.Kept()) == 0 {
-					return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
-				}
-				var frames []*plotting.Figure
-				for _, epoch := range run.Kept() {
-					model, err := run.ModelAt(strconv.Itoa(epoch))
-					if err != nil {
-						return err
-					}
-					d, err := drawingOf(c, run, model, kind, chain.Sweeps, nil)
-					if err != nil {
-						return err
-					}
-					sheets, err := d.Draw(c.Context(), s)
-					if err != nil {
-						return err
-					}
-					frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", epoch)))
-				}
-				if !slices.Contains(run.Kept(), run.Epochs()) {
-					frames = append(frames, figure.Title(fmt.Sprintf("epoch %d", run.Epochs())))
-				}
-				return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
-			}
-			return savedAt(c, out, figure.Save(out))
+			return x.draw(c, run, model, d, fileOf(dir, args[0], x.midi), out)
 		})
 	}
 	return c
+}
+
+// isTable reports whether a file holds rows.
+func isTable(out string) bool { return slices.Contains(rowFormats, extensionOf(out)) }
+
+// drawing returns what to draw from the model of a run into a file. It refuses contradictory flags.
+func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string) (d runs.Drawing, err error) {
+	table, kind, sweeps := isTable(out), x.kind, x.chain.Sweeps
+	if err := plotting.CheckPixels(run); err != nil && !table && !x.how.Within {
+		return d, fmt.Errorf("%w; to draw rows of the table, write them with --out rows.csv", err)
+	}
+	switch {
+	case x.how.Within && !table:
+		return d, misuse(c, "--within is for rows, but --out is %s: name a file such as rows.csv", out)
+	case x.conditions == nil && kind == "" && table:
+		kind = drawsOf(model, sweeps)
+	case x.conditions == nil:
+	case kind != "" && kind != "draws":
+		return d, misuse(c, "--given chooses among draws, but --kind is %s: omit one of them", kind)
+	case extensionOf(out) == "gif" || x.midi != "":
+		return d, misuse(c, "--given draws rows or a picture: omit --midi, and name another file than %s, such as rows.csv", out)
+	default:
+		kind, sweeps = "draws", max(1, sweeps)
+	}
+	d, err = drawingOf(c, run, model, kind, sweeps, append([]string{"gibbs", "split", "seed"}, x.ofChains...))
+	switch {
+	case err != nil:
+	case x.midi != "" && !d.Steps:
+		err = runs.Lacks(run, "plays no music")
+	case table && d.Kind != "means" && d.Kind != "draws":
+		err = misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
+	}
+	return d, err
+}
+
+// draw draws into files.
+func (x *sampled) draw(c *cobra.Command, run *runs.Run, model any, d runs.Drawing, midi, out string) (err error) {
+	s := runs.Sampling{N: x.n, Chain: x.chain, Seed: x.seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
+	var set *dataset.Set
+	ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
+	if slices.Contains(d.Uses, "split") {
+		if set, err = run.DatasetAt(x.data); err == nil {
+			s.Rows = pick(set, x.split)
+		}
+	} else if isTable(out) || x.conditions != nil || midi != "" && ofFile {
+		set, err = run.Blank()
+	}
+	if err != nil {
+		return err
+	}
+	if isTable(out) && d.Kind == "draws" && x.chain.Sweeps > 0 && x.conditions == nil { // draws that no table can hold are refused before the sweeps
+		first := s
+		first.N, first.Chain.Sweeps = min(x.n, 100), 0
+		sheets, err := d.Draw(c.Context(), first)
+		if err == nil {
+			_, _, err = set.Fields(sheets[0], x.how)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var given []dataset.Given
+	var sheets []dataset.Sheet
+	if x.conditions == nil {
+		sheets, err = d.Draw(c.Context(), s)
+	} else if given, err = set.ParseGiven(strings.Join(x.conditions, ",")); err != nil {
+		return misuse(c, "--%w", err)
+	} else {
+		chosen, drawn, failure := run.Given(c.Context(), model, set, given, s, x.how)
+		if sheets, err = runs.Sheet(chosen, failure); err == nil {
+			fmt.Fprintf(c.ErrOrStderr(), "%s that meet the conditions, among %s\n", names.Count(x.n, "row"), names.Count(drawn, "draw"))
+		}
+	}
+	if err == nil && midi != "" {
+		var b bytes.Buffer
+		var keys []int
+		if ofFile {
+			keys = set.Keys()
+		}
+		if err = sequences.WriteMIDI(&b, sheets[0], keys); err == nil {
+			err = savedAt(c, midi, writeFile(midi, b.Bytes()))
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case isTable(out):
+		return x.writeRows(c, set, sheets[0], given, d.Kind == "means", out)
+	case extensionOf(out) == "gif":
+		return x.animate(c, run, d, s, sheets, out)
+	}
+	return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
+}
+
+func (x *sampled) writeRows(c *cobra.Command, set *dataset.Set, rows dataset.Sheet, given []dataset.Given, exact bool, out string) error {
+	how := x.how
+	how.Exact = exact
+	columns, fields, err := set.Fields(rows, how)
+	if err != nil {
+		return err
+	}
+	for _, g := range given { // the label, which no unit holds
+		if g.Column.Kind == dataset.LabelColumn {
+			columns = append(columns, g.Column)
+			for r := range fields {
+				fields[r] = append(fields[r], g.Value)
+			}
+		}
+	}
+	text, err := rowsAs(extensionOf(out), columns, fields, ',')
+	if err != nil {
+		return err
+	}
+	return savedAt(c, out, writeFile(out, text))
+}
+
+// animate shows the steps of a sequence, or the sheets of all kept epochs and of the last.
+func (x *sampled) animate(c *cobra.Command, run *runs.Run, d runs.Drawing, s runs.Sampling, sheets []dataset.Sheet, out string) error {
+	switch {
+	case d.Steps:
+		film, err := plotting.Film(sheets[0])
+		if err != nil {
+			return err
+		}
+		return savedAt(c, out, film.Save(out))
+	case c.Flags().Changed("checkpoint"):
+		return misuse(c, "--out %s shows all kept epochs: omit --checkpoint", out)
+	case len(run.Kept()) == 0:
+		return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
+	}
+	var frames []*plotting.Figure
+	for _, epoch := range run.Kept() {
+		model, err := run.ModelAt(strconv.Itoa(epoch))
+		if err != nil {
+			return err
+		}
+		d, err := drawingOf(c, run, model, x.kind, s.Chain.Sweeps, nil)
+		if err != nil {
+			return err
+		}
+		sheets, err := d.Draw(c.Context(), s)
+		if err != nil {
+			return err
+		}
+		frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", epoch)))
+	}
+	if !slices.Contains(run.Kept(), run.Epochs()) {
+		frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", run.Epochs())))
+	}
+	return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
 }
 
 // drawsOf returns the kind "draws" if the model has it, after the given number of sweeps, or else "", its usual
