@@ -193,7 +193,7 @@ make_venv() {
 
 # set_up_lab configures the project's own Jupyter; any other Jupyter keeps its settings. JupyterLab then waits
 # longer than a second for completions of Go, the first of which come while gopls loads, renders Markdown
-# files, and lists only notebooks and pages, without the scripts and packages next to them. It serves the
+# files, does not ask whether it may fetch news, and lists only notebooks and pages, without the scripts and packages next to them. It serves the
 # output of make site; HELMHOLTZ_SITE_SERVED tells %hm docs so. Its terminals are not login shells, which
 # would lose the PATH to helmholtz and to Python's packages.
 set_up_lab() {
@@ -203,6 +203,7 @@ set_up_lab() {
 	mkdir -p "$settings" "$venv/etc/jupyter"
 	cat >"$settings/overrides.json" <<-END
 		{
+			"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false},
 			"@jupyterlab/completer-extension:manager": {"providerTimeout": 15000},
 			"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Markdown Preview"}}
 		}
@@ -244,17 +245,23 @@ install_translator() {
 		"$1" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$root/build/translator"
 }
 
+# make_client_venv FOLDER PINS
+make_client_venv() {
+	cmp -s "$root/clients/$2" "$1/$2" && return
+	python3 -m venv --clear "$1" &&
+		"$1/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$root/clients/$2" &&
+		cp "$root/clients/$2" "$1" ||
+		fail "Installing the clients failed; the lines above say why."
+}
+
 try_clients() {
 	clients=$root/build/clients
-	if ! cmp -s "$root/clients/requirements.txt" "$clients/requirements.txt"; then
-		python3 -m venv --clear "$clients" &&
-			"$clients/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$root/clients/requirements.txt" &&
-			cp "$root/clients/requirements.txt" "$clients" ||
-			fail "Installing the clients failed; the lines above say why."
-	fi
+	make_client_venv "$clients" requirements.txt
+	make_client_venv "$root/build/nbgrader" nbgrader.txt
 	install_translator "$clients/bin/python"
 	(cd "$root/clients" && "$clients/bin/python" -m unittest -q test_papermill)
 	HELMHOLTZ_PRETRAINED=$root/pretrained "$clients/bin/python" "$root/clients/check.py" "$clients/work"
+	"$root/build/nbgrader/bin/python" "$root/clients/check_nbgrader.py" "$root/build/nbgrader/course"
 }
 
 tools() {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -58,5 +59,19 @@ func filesOf(t *testing.T, endings []string, do func(path string)) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// JupyterLab asks no question about news before the first notebook opens, and the settings that jupyter.sh writes are
+// JSON.
+func TestSettingsOfJupyterLab(t *testing.T) {
+	_, rest, _ := strings.Cut(read(t, "../jupyter.sh"), "overrides.json\" <<-END\n")
+	text, _, found := strings.Cut(rest, "\tEND\n")
+	var settings map[string]map[string]any
+	if err := json.Unmarshal([]byte(text), &settings); err != nil || !found {
+		t.Fatalf("jupyter.sh has no settings: %v\n%s", err, text)
+	}
+	if news := settings["@jupyterlab/apputils-extension:notification"]; news["fetchNews"] != "false" || news["checkForUpdates"] != false {
+		t.Errorf("the settings for notifications are %v", news)
 	}
 }
