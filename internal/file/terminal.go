@@ -26,8 +26,12 @@ type Bar struct {
 	shown time.Time
 }
 
+// narrowest is the least width of a bar that shows anything.
+const narrowest = 10
+
 // Draw shows the fraction of work done, from 0 to 1, between a description and counts, with the time taken and left. It
-// draws at most ten times a second, and at the end.
+// draws at most ten times a second, and at the end. In a terminal too narrow for a bar it shows what fits of the text,
+// because a longer line would leave a copy of itself at each step.
 func (b *Bar) Draw(what, counts string, fraction float64) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -46,7 +50,15 @@ func (b *Bar) Draw(what, counts string, fraction float64) {
 			columns = width
 		}
 	}
-	room := max(0, columns-names.Width(begin+end)-1)
+	room := columns - names.Width(begin+end) - 1
+	if room < narrowest {
+		text := []rune(fmt.Sprintf("%3.0f%% [%s:%s] %s %s", 100*fraction, taken.Truncate(time.Second), left, what, counts))
+		for names.Width(string(text)) >= columns {
+			text = text[:len(text)-1]
+		}
+		fmt.Fprint(b.W, "\r", string(text), strings.Repeat(" ", columns-1-names.Width(string(text))))
+		return
+	}
 	full := min(int(fraction*float64(room)), room)
 	fmt.Fprint(b.W, "\r", begin, strings.Repeat("█", full), strings.Repeat(" ", room-full), end)
 }

@@ -27,6 +27,7 @@ EXCUSED = {  # the families hm and boltzmann have commands of their own since th
     "train": "flags of Boltzmann machines moved to train boltzmann",
     "bench train": "flags of Boltzmann machines moved to bench train boltzmann",
     "": "the command impute is new",
+    "plot": "formats of figures have one name, --figure-format",
     "data": "the command cache is new",
     **{command: "a table may have a schema (--schema, --header, --decimal, --write-schema)" for command in ("new", "import", "data show")},
     **{command: "tables may be LaTeX, and compare prepares them and figures for a paper" for command in ("compare", "history", "runs", "tune", "sweep plan", "sweep report", "reproduce list")},

@@ -280,7 +280,7 @@ func newBenchGrowth() *cobra.Command {
 		Short: "Draw how cost grows, with a panel for each file that notebooks/speed.py has measured",
 		Args:  some("name one or more files of measurements, as notebooks/speed.py --family growth writes them"),
 	}
-	figureFlag(c.Flags(), &out, "growth.png", "`file` to draw into")
+	figureFlag(c.Flags(), "out", &out, "growth.png", "`file` to draw into")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err

@@ -26,7 +26,8 @@ func newCompare() *cobra.Command {
 	optionalFlag(f, &samples, "samples", 0, 1, "evaluate with `K` importance samples per row, or K chains of AIS")
 	splitFlag(f, &split, "`rows` that --samples evaluates: train, validation or test")
 	checkpointFlag(f, &which)
-	figureFlag(f, &out, "", "`file` to draw the curves into")
+	figureFlag(f, "figure", &out, "", "`file` to draw the curves into")
+	formerly(f, "out", "figure")
 	choiceFlag(f, &against, "against", "draw the curves against `what`: epochs or seconds of training", "epochs", "seconds")
 	f.StringSliceVar(&columns, "columns", nil, "`columns` of the table, in this order (default: all)")
 	f.StringSliceVar(&names, "names", nil, "`names` of the experiments, in order, instead of their directories")
@@ -35,8 +36,8 @@ func newCompare() *cobra.Command {
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 
 	c.RunE = func(c *cobra.Command, dirs []string) error {
-		if err := firstOf(refuseIdle(c, samples > 0, "--samples", "split", "checkpoint"), refuseIdle(c, out != "", "--out", "against"),
-			refuseIdle(c, out != "", "--out", "width"), refuseUnwritable(c, "out", out), tables.check(asJSON)); err != nil {
+		if err := firstOf(refuseIdle(c, samples > 0, "--samples", "split", "checkpoint"), refuseIdle(c, out != "", "--figure", "against", "width"),
+			refuseUnwritable(c, "figure", out), tables.check(asJSON)); err != nil {
 			return err
 		}
 		if len(names) > 0 && len(names) != len(dirs) {

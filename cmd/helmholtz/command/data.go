@@ -91,7 +91,7 @@ func newDataShow() *cobra.Command {
 	}
 	f := c.Flags()
 	readingFlags(f, &spec)
-	figureFlag(f, &out, "", "`file` to draw the rows into")
+	figureFlag(f, "out", &out, "", "`file` to draw the rows into")
 	numberFlag(f, &n, "n", 100, 1, "`number` of rows to draw")
 	fileFlag(f, &schema, "write-schema", "", "`file` to write the columns of a table into", "toml")
 	c.RunE = func(c *cobra.Command, args []string) error {

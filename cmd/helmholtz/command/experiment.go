@@ -130,8 +130,15 @@ func (x *draftFlags) unknown(c *cobra.Command, algorithm string) error {
 	if family := familyOf(algorithm); family != "" {
 		return misuse(c, "--algorithm %s trains %s, and %s describes %s: use helmholtz train, or one of %s", algorithm, runs.NewDraft(family).Noun, c.CommandPath(), x.Noun, strings.Join(words, ", "))
 	}
-	if slices.ContainsFunc(c.Commands(), func(of *cobra.Command) bool { return of.Name() == algorithm }) {
-		return misuse(c, "%[1]s is a command, not a method: use %[2]s %[1]s", algorithm, c.CommandPath())
+	path, families := c.Root().Name()+" train", runs.Families()
+	if of := trainOf(c); of != nil {
+		path = of.CommandPath()
+	}
+	switch meant := names.Closest(algorithm, slices.Concat(words, families)...); {
+	case meant != "" && strings.EqualFold(meant, algorithm) && !slices.Contains(words, meant):
+		return misuse(c, "%[1]s is a command, not a method: use %[2]s %[1]s", meant, path)
+	case slices.Contains(families, meant):
+		return misuse(c, "unknown method %q (did you mean the command %s %s?): use one of %s", algorithm, path, meant, strings.Join(words, ", "))
 	}
 	return misuse(c, "unknown method %q%s: use one of %s", algorithm, names.Meant(algorithm, words...), strings.Join(words, ", "))
 }

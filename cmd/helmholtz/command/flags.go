@@ -180,8 +180,23 @@ func extensionOf(path string) string {
 	return strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
 }
 
-func figureFlag(f *pflag.FlagSet, path *string, normal, usage string) {
-	fileFlag(f, path, "out", normal, usage+": PNG, SVG or PDF, by its extension", formats...)
+func figureFlag(f *pflag.FlagSet, name string, path *string, normal, usage string) {
+	fileFlag(f, path, name, normal, usage+": PNG, SVG or PDF, by its extension", formats...)
+}
+
+// figureFormatFlag adds the flag for the format of several figures.
+func figureFormatFlag(f *pflag.FlagSet, format *string) {
+	choiceFlag(f, format, "figure-format", "`format` of figures: "+strings.Join(formats, ", "), formats...)
+}
+
+// formerly keeps an older name of a flag for scripts. Help does not show it.
+func formerly(f *pflag.FlagSet, older, name string) {
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, given string) pflag.NormalizedName {
+		if given == older {
+			given = name
+		}
+		return pflag.NormalizedName(given)
+	})
 }
 
 // refuseIdle refuses given flags that have no effect without another flag. acts reports whether the

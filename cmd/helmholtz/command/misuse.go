@@ -37,12 +37,19 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
+// trainOf returns the command with one subcommand per family that is c or its parent, such as train, or nil.
+func trainOf(c *cobra.Command) *cobra.Command {
+	for ; c != nil; c = c.Parent() {
+		if c.Name() == "train" {
+			return c
+		}
+	}
+	return nil
+}
+
 // offered names the commands for other families that have a flag, or returns "".
 func offered(c *cobra.Command, flag string) string {
-	if c.Name() != "train" {
-		c = c.Parent()
-	}
-	if c == nil || c.Name() != "train" {
+	if c = trainOf(c); c == nil {
 		return ""
 	}
 	var have []string

@@ -24,7 +24,8 @@ func newPlot() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
-	choiceFlag(f, &format, "format", "`format`: png, svg or pdf", formats...)
+	figureFormatFlag(f, &format)
+	formerly(f, "format", "figure-format")
 	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of the weights of p* uses a tenth of them as dreams")
 

@@ -242,7 +242,7 @@ func newInpaint() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&spec, "mask", "", "`mask` of missing pixels: left, right, top, bottom, rectangle:ROW,COLUMN,HEIGHT,WIDTH or random:FRACTION")
-	figureFlag(f, &out, "inpainted.png", "`file` to draw into")
+	figureFlag(f, "out", &out, "inpainted.png", "`file` to draw into")
 	splitFlag(f, &split, "`rows` to inpaint: train, validation or test")
 	checkpointFlag(f, &which)
 	dataFlag(f, &data)

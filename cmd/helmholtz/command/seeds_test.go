@@ -178,7 +178,7 @@ func TestCompare(t *testing.T) {
 	if len(c.Experiments) != 2 || len(c.Experiments[0].Evaluations) != 3 || len(c.Experiments[1].Evaluations) != 1 {
 		t.Errorf("compare --json has %+v, want 3 evaluations and 1", c)
 	}
-	latex := succeed(t, "compare", bihm, rws, "--columns", "directory,seeds", "--names", "one,R&D", "--title", "Both", "--format", "latex", "--out", filepath.Join(here, "both.svg"), "--width", "3.25")
+	latex := succeed(t, "compare", bihm, rws, "--columns", "directory,seeds", "--names", "one,R&D", "--title", "Both", "--format", "latex", "--figure", filepath.Join(here, "both.svg"), "--width", "3.25")
 	if !strings.Contains(latex, `\caption{Both}`) || !strings.Contains(latex, "one & 1 \\\\\nR\\&D & 3 \\\\\n") {
 		t.Errorf("compare prints\n%s", latex)
 	}

@@ -569,7 +569,7 @@ func newSweepReport() *cobra.Command {
 	}
 	tables := newTableFlags(c, "settings", "text")
 	c.Flags().StringVar(&figures, "figures", "", "`DIR` to draw figures into")
-	choiceFlag(c.Flags(), &format, "figure-format", "`format` of figures: "+strings.Join(formats, ", "), formats...)
+	figureFormatFlag(c.Flags(), &format)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, figures != "", "--figures", "figure-format"), tables.check(false)); err != nil {
 			return err

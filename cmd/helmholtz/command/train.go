@@ -204,11 +204,14 @@ func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, er
 }
 
 // train trains an experiment into a directory, for several seeds if seeds is not 0, and prints the
-// result or how to resume.
+// result or how to resume. On a terminal it also says what to do next.
 func train(c *cobra.Command, e runs.Experiment, seeds int, dir string) error {
 	err := trainPart(c, e, seeds, dir)
 	if errors.As(err, new(*runs.Interruption)) {
 		fmt.Fprintf(c.ErrOrStderr(), "stopped with a checkpoint; resume with helmholtz train --resume %s\n", shell.Argument(dir))
+	}
+	if err == nil && file.IsTerminal(c.ErrOrStderr()) {
+		fmt.Fprintf(c.ErrOrStderr(), "next: helmholtz report %s describes it on a page; eval, sample and plot take the same directory\n", shell.Argument(dir))
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func newTune() *cobra.Command {
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
-	fileFlag(c.Flags(), &figure, "figure", "", "`file` to draw the validation objective of all candidates into: PNG, SVG or PDF, by its extension", formats...)
+	figureFlag(c.Flags(), "figure", &figure, "", "`file` to draw the validation objective of all candidates into")
 	several := newWorkerFlags(c.Flags())
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	tables := newTableFlags(c, "candidates", "text")
