@@ -190,3 +190,32 @@ func TestNumbersOfTheManual(t *testing.T) {
 		}
 	}
 }
+
+// The answers in front of a long page have no number that the sections behind them lack, and lead to every section.
+func TestAnswersInFront(t *testing.T) {
+	section := regexp.MustCompile(`(?m)^## (.+)$`)
+	for page, others := range map[string][]string{
+		"../STUDIES.md": {"Answers", "Words and settings"},
+		"../SPEED.md":   {"Answers", "The machine"},
+	} {
+		before, rest, _ := strings.Cut(read(t, page), "## Answers\n")
+		next := section.FindStringIndex(rest)
+		if next == nil || strings.Contains(before, "\n## ") {
+			t.Errorf("%s does not begin with answers", page)
+			continue
+		}
+		answers, behind := rest[:next[0]], rest[next[0]:]
+		among := values(behind)
+		for _, digits := range claimed(answers) {
+			if !stands(digits, among) {
+				t.Errorf("%s: the answers have %s, which stands in no section", page, digits)
+			}
+		}
+		for _, heading := range section.FindAllStringSubmatch(behind, -1) {
+			anchor := strings.ReplaceAll(regexp.MustCompile(`[^\w -]`).ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")
+			if !slices.Contains(others, heading[1]) && !strings.Contains(answers, "(#"+anchor+")") {
+				t.Errorf("%s: no answer leads to %q (#%s)", page, heading[1], anchor)
+			}
+		}
+	}
+}
