@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
+.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -23,6 +23,11 @@ notebooks: ## execute the chapters of the course and eleven notebooks that compa
 	@failed=; for chapter in $$(ls notebooks/course/*.ipynb | sort -V) $(COMPARISONS:%=notebooks/%.ipynb); do \
 		notebooks/jupyter.sh execute "$$chapter" || failed="$$failed $$chapter"; \
 	done; [ -z "$$failed" ] || { echo "did not run to their end:$$failed"; exit 1; }
+
+course: ## write a student's copy of the course, with folded results, and a teacher's into build/course
+	@python3 notebooks/course.py student build/course/student
+	@python3 notebooks/course.py teacher build/course/teacher
+	@echo "build/course has a student's and a teacher's copy: put one in the place of notebooks/course"
 
 lab: ## open JupyterLab on the notebooks, installing what is missing (LABFLAGS=options)
 	@notebooks/jupyter.sh lab $(LABFLAGS)

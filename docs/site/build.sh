@@ -32,6 +32,7 @@ mkdir -p "$source/_static" "$source/api"
 git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'cmd/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
 git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # for the gallery and docs/own.md
+python3 notebooks/course.py site "$source/notebooks/course"
 cp "$site/conf.py" "$site/_toc.yml" "$site/start.md" "$source"
 cp "$site/site.css" "$source/_static"
 sed -i '/badge_logo/d' "$source/README.md" # an image from another host

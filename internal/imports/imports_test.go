@@ -83,7 +83,7 @@ var allowed = map[string][]string{
 	"docs":                       nil,
 	"kernelext/kernel":           {"docs", "hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
-	"notebooks/cell":        nil,
+	"notebooks/cell":        {"dataset"},
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
 	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "factors", "factors/autoencoder", "hm", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "runs/rivals", "sequences", "notebooks/reproduce"},

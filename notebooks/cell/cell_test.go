@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
 // endings are cells that an error ends, by name.
@@ -67,5 +69,29 @@ func TestInterrupt(t *testing.T) {
 	}
 	if err := ctx.Err(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the context ends with %v, want %v", err, context.Canceled)
+	}
+}
+
+// Only the given rows count, greys count as black or white, and of equally near rows the first is returned.
+func TestNearest(t *testing.T) {
+	split := dataset.Split{Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 4, Values: []uint8{
+		255, 255, 0,
+		255, 0, 0,
+		127, 128, 0,
+		0, 255, 0,
+	}}
+	for _, test := range []struct {
+		rows  []int
+		image []uint8
+		want  int
+	}{
+		{[]int{0, 1, 2, 3}, []uint8{0, 255, 0}, 2},
+		{[]int{3, 2}, []uint8{0, 255, 0}, 3},
+		{[]int{0, 1}, []uint8{0, 255, 0}, 0},
+		{[]int{1, 3}, []uint8{200, 10, 90}, 1},
+	} {
+		if got := Nearest(split, test.rows, test.image); got != test.want {
+			t.Errorf("nearest to %v of rows %v is %d, want %d", test.image, test.rows, got, test.want)
+		}
 	}
 }

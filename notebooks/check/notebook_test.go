@@ -28,6 +28,7 @@ type Cell struct {
 	ExecutionCount *int     `json:"execution_count"`
 	Outputs        []Output `json:"outputs"`
 	Metadata       struct {
+		Tags    []string `json:"tags"`
 		Jupyter struct {
 			SourceHidden  bool `json:"source_hidden"` // the cell is folded
 			OutputsHidden bool `json:"outputs_hidden"`
