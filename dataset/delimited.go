@@ -329,7 +329,7 @@ var (
 // numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if
 // t.commas is set. If t.decimal is set, the other character may separate thousands.
 func (t *table) numberIn(field string) (float64, bool) {
-	if t.decimal != "," {
+	if t.decimal != "," || t.named { // JSON and Parquet have numbers of their own, with a point
 		if v, is := plainNumber(field); is {
 			return v, true
 		}

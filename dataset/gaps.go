@@ -39,19 +39,24 @@ type Gap struct {
 // the header of the file lacks is missing in all rows. ReadGaps ignores labels. It returns an error for data that is not
 // a table with columns.
 func (s *Set) ReadGaps(path string) (*Gaps, error) {
+	return work.Interruptible(func() (*Gaps, error) { return s.readGaps(path, nil) })
+}
+
+// ParseGaps is like ReadGaps, for rows in memory. Several goroutines may call it at the same time.
+func (s *Set) ParseGaps(in Input) (*Gaps, error) { return s.readGaps(in.Name, &in) }
+
+func (s *Set) readGaps(path string, in *Input) (g *Gaps, err error) {
 	if s.fields == nil {
 		return nil, fmt.Errorf("the rows of %s are not a table with columns, in whose fields values could be missing: train on a table, such as a CSV file with a header", s.Name())
 	}
-	return work.Interruptible(func() (g *Gaps, err error) {
-		g = &Gaps{set: s}
-		if g.Rows, err = s.readRows(path, g); err != nil {
-			return nil, err
-		}
-		of := g.Rows
-		of.Missing = g.mask()
-		g.Gaps = slices.DeleteFunc(of.Gaps(), func(gap Gap) bool { return !slices.Contains(gap.Mask, true) })
-		return g, nil
-	})
+	g = &Gaps{set: s}
+	if g.Rows, err = s.readRows(path, in, g); err != nil {
+		return nil, err
+	}
+	of := g.Rows
+	of.Missing = g.mask()
+	g.Gaps = slices.DeleteFunc(of.Gaps(), func(gap Gap) bool { return !slices.Contains(gap.Mask, true) })
+	return g, nil
 }
 
 // Gaps returns the masks of the rows, and the rows of each. The mask of complete rows hides nothing.

@@ -257,7 +257,7 @@ func (s Spec) loadLike(set *Set, gaps *Gaps) (source, error) {
 		}
 		var of rows // with the decimal character
 		if of, data.train, err = t.coded(s, columns); gaps != nil {
-			gaps.comma = t.hasComma(of.point)
+			gaps.comma = !t.named && t.hasComma(of.point)
 		}
 	case t != nil:
 		data.train, _, err = t.coded(s, nil)
@@ -293,11 +293,15 @@ func (s Spec) files(and string) string {
 // need not have a column of labels, and its sequences may have any number of steps. It refuses numbers that may have
 // another scale, and grey levels that rounding would make constant in all rows.
 func (s *Set) ReadRows(path string) (Split, error) {
-	return work.Interruptible(func() (Split, error) { return s.readRows(path, nil) })
+	return work.Interruptible(func() (Split, error) { return s.readRows(path, nil, nil) })
 }
 
-func (s *Set) readRows(path string, gaps *Gaps) (Split, error) {
-	spec := Spec{Name: path, Binarization: s.spec.Binarization, Largest: s.spec.Largest, Missing: s.spec.Missing, Gaps: s.spec.Gaps, Seed: s.spec.Seed, array: true}
+// ParseRows is like ReadRows, for rows in memory. Several goroutines may call it at the same time.
+func (s *Set) ParseRows(in Input) (Split, error) { return s.readRows(in.Name, &in, nil) }
+
+// readRows reads rows from the file at path, or from in, unless it is nil. It collects missing fields in gaps, unless it is nil.
+func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
+	spec := Spec{Name: path, input: in, Binarization: s.spec.Binarization, Largest: s.spec.Largest, Missing: s.spec.Missing, Gaps: s.spec.Gaps, Seed: s.spec.Seed, array: true}
 	if s.fromFile() {
 		spec.Columns, spec.Shape, spec.array = s.spec.Columns, s.spec.Shape, false
 		if spec = spec.ReadLike(s.spec); s.spec.LabelFile == "" {
@@ -619,15 +623,18 @@ var ErrOutside = errors.New("not in [0, 1]")
 // tables, it returns a table. If t is not nil, readOwn reads the file as a table, adds its rows to t and returns
 // t. A path FILE#NAME names an array in a file.
 func (s Spec) readOwn(path string, t *table) (source, *table, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		data, err := readFolder(path)
-		return data, nil, err
+	pick := ""
+	if s.input == nil {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			data, err := readFolder(path)
+			return data, nil, err
+		}
+		path, pick = cutArray(path)
 	}
-	path, pick := cutArray(path)
 	var data source
 	if t == nil {
 		var err error
-		data, err = readFile(path, func(r io.Reader) (source, error) { return s.readAny(r, pick) })
+		data, err = readInput(s.input, path, func(r io.Reader) (source, error) { return s.readAny(r, pick) })
 		if err == nil || !errors.Is(err, errNotBits) {
 			return data, nil, err
 		}
@@ -636,7 +643,7 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		}
 	}
 	t.train = t.rows
-	_, err := readFile(path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
+	_, err := readInput(s.input, path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
 	if !t.second() {
 		t.train = t.rows
 	}

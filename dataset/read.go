@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
@@ -49,6 +51,47 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 	data, err = readCompressed(&input{bufio.NewReader(&shown{Reader: f, path: path, size: size}), size, f}, parse)
 	if err != nil {
 		return data, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
+}
+
+// Input holds rows that a program has in memory, such as standard input, as the content of a file.
+type Input struct {
+	Name    string // stands for the name of a file in errors
+	Format  string // one of InputFormats
+	Content []byte
+}
+
+// InputFormats are the formats of an Input. The formats csv and json may be gzipped.
+var InputFormats = []string{"csv", "json", "parquet", "npy"}
+
+// readInput parses an Input. It refuses content that has another format. If in is nil, it reads the file at path.
+func readInput[T any](in *Input, path string, parse func(io.Reader) (T, error)) (data T, err error) {
+	if in == nil {
+		return readFile(path, parse)
+	}
+	content := bytes.NewReader(in.Content)
+	data, err = readCompressed(&input{bufio.NewReader(content), content.Size(), content}, func(r io.Reader) (data T, err error) {
+		b, start, err := begin(r)
+		if err != nil {
+			return data, err
+		}
+		format := "csv"
+		switch {
+		case bytes.HasPrefix(start, []byte(npy.Magic)):
+			format = "npy"
+		case tableReader(start) != nil:
+			format = "parquet"
+		case isRecords(start) || sequencesStart.Match(start):
+			format = "json"
+		}
+		if format != in.Format {
+			return data, fmt.Errorf("its content looks like %s, but its format is declared as %s: declare the format that it has, with --stdin %[1]s", format, in.Format)
+		}
+		return parse(b)
+	})
+	if err != nil {
+		return data, fmt.Errorf("%s: %w", in.Name, err)
 	}
 	return data, nil
 }

@@ -55,7 +55,7 @@ func (t *table) read(r io.Reader) error {
 	if read == nil && !isText(bytes.ToValidUTF8(start, nil)) {
 		return fmt.Errorf("it is not a table: give a CSV or Parquet file with the columns %s", quoted(t.namesOf()))
 	}
-	records := read == nil && t.rules != FirstRules && isRecords(start)
+	records := read == nil && (t.rules != FirstRules || t.like != nil) && isRecords(start)
 	if t.named = read != nil || records; !t.named {
 		return readDelimited(in, t)
 	}
@@ -63,6 +63,11 @@ func (t *table) read(r io.Reader) error {
 		return fmt.Errorf("a table of columns within compressed data: decompress the file")
 	}
 	t.commas, t.separator = false, ','
+	if t.header == nil { // columns without names have numbers
+		for _, c := range t.like {
+			t.header = append(t.header, c.Name)
+		}
+	}
 	line := 0
 	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind.isIgnored() }
 	add := func(fields []string) error {

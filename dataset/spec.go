@@ -83,9 +83,10 @@ type Spec struct {
 	// Seed determines which rows are held out or kept, which keep their labels, and the draws of Drawn.
 	Seed uint64 `toml:"seed" json:"seed"`
 
-	before  bool // whether a program that recorded no Rules opened the file
-	array   bool // whether all numbers of a table have one scale, as in an array
-	numbers bool // whether the numbers decide if the binarisation is Real: see OpenNumbers
+	before  bool   // whether a program that recorded no Rules opened the file
+	array   bool   // whether all numbers of a table have one scale, as in an array
+	input   *Input // holds the content of the file Name; nil if the file is to be read
+	numbers bool   // whether the numbers decide if the binarisation is Real: see OpenNumbers
 }
 
 // Open opens the named set, or the file at a path, for a new experiment: see Spec.OpenNew.

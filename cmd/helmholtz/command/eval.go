@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,7 +32,7 @@ type estimate struct {
 	split, checkpoint, parts string
 	data                     string // where the data of the run are now, or ""
 	samples, rows            int
-	file                     string // of rows to evaluate one by one
+	file, stdin              string // of rows to evaluate one by one, and the format of standard input
 	seed                     uint64
 	rivals                   bool
 	missing                  int // values of the rows
@@ -41,7 +43,8 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	checkpointFlag(f, &x.checkpoint)
 	dataFlag(f, &x.data)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
-	f.Var(rowsOrFile(&x.rows, &x.file), "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE")
+	f.Var(rowsOrFile(&x.rows, &x.file), "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE, or - for standard input")
+	stdinFlag(f, &x.stdin)
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
 	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
 }
@@ -72,7 +75,7 @@ func newEval() *cobra.Command {
 	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains per row of RAISE")
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"),
+		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"), refuseIdle(c, x.file == "-", "--rows -", "stdin"),
 			refuseIdle(c, o.Raise > 0, "--raise", "raise-chains"), tables.check(asJSON)); err != nil {
 			return err
 		}
@@ -359,6 +362,23 @@ func rowsOrFile(rows *int, file *string) *value {
 	}}
 }
 
+// stdinFlag adds the flag for the format of rows from standard input.
+func stdinFlag(f *pflag.FlagSet, format *string) {
+	choiceFlag(f, format, "stdin", "`format` of the rows that - reads from standard input: "+strings.Join(dataset.InputFormats, ", "), dataset.InputFormats...)
+}
+
+// rowsOf reads rows from the file at path or, if path is -, parses standard input in a format.
+func rowsOf[T any](c *cobra.Command, path, format string, read func(string) (T, error), parse func(dataset.Input) (T, error)) (rows T, err error) {
+	if path != "-" {
+		return read(path)
+	}
+	content, err := work.Interruptible(func() ([]byte, error) { return io.ReadAll(c.InOrStdin()) })
+	if err != nil {
+		return rows, fmt.Errorf("standard input: %w", err)
+	}
+	return parse(dataset.Input{Name: "standard input", Format: format, Content: content})
+}
+
 func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	if seeds.Runs[0].Dir() != seeds.Dir() {
 		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())
@@ -388,7 +408,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if o.Set, err = run.Blank(); err != nil {
 		return err
 	}
-	if o.Rows, err = o.Set.ReadRows(x.file); err != nil {
+	if o.Rows, err = rowsOf(c, x.file, x.stdin, o.Set.ReadRows, o.Set.ParseRows); err != nil {
 		return err
 	}
 	if notice := o.Rows.Notice(); notice != "" {

@@ -17,7 +17,7 @@ import (
 )
 
 func newImpute() *cobra.Command {
-	var out, which string
+	var out, which, format string
 	var draws, sweeps int
 	var how dataset.Writing
 	var seed uint64
@@ -25,10 +25,11 @@ func newImpute() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "impute DIR FILE",
 		Short: "Fill in missing values of a table with the machine of a run",
-		Args:  between(2, 2, "name the directory of one run, and a file of rows"),
+		Args:  between(2, 2, "name the directory of one run, and a file of rows, or - for standard input"),
 	}
 	f := c.Flags()
 	fileFlag(f, &out, "out", "filled.csv", "`file` to write: CSV, JSON or Parquet, by its extension", rowFormats...)
+	stdinFlag(f, &format)
 	numberFlag(f, &draws, "draws", 1, 1, "`number` of completed copies of the rows")
 	numberFlag(f, &sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
 	f.BoolVar(&how.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
@@ -41,11 +42,11 @@ func newImpute() *cobra.Command {
 		if spread && draws == 1 {
 			return misuse(c, "--spread summarises several draws: give their number, such as --draws 100")
 		}
-		if err := refuseUnwritable(c, "out", out); err != nil {
+		if err := firstOf(refuseIdle(c, path == "-", "the file -", "stdin"), refuseUnwritable(c, "out", out)); err != nil {
 			return err
 		}
 		from, _ := os.Stat(path)
-		if to, err := os.Stat(out); err == nil && os.SameFile(from, to) {
+		if to, err := os.Stat(out); err == nil && path != "-" && os.SameFile(from, to) {
 			return misuse(c, "--out %s is the file of rows, which it would replace: name another file", out)
 		}
 		run, model, err := openModel(dir, which)
@@ -63,7 +64,7 @@ func newImpute() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		gaps, err := set.ReadGaps(path)
+		gaps, err := rowsOf(c, path, format, set.ReadGaps, set.ParseGaps)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +136,28 @@ func TestImpute(t *testing.T) {
 			t.Errorf("sample %v says %s, not %s", args, out, says)
 		}
 	}
+	standardInput := func(path string) {
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := os.Stdin
+		os.Stdin = file
+		t.Cleanup(func() { os.Stdin = before; file.Close() })
+	}
+	for _, format := range []string{"csv", "json", "parquet"} {
+		succeed(t, "impute", "hm", "new.csv", "--within", "--out", "one."+format)
+		want := succeed(t, "eval", "hm", "--rows", "one."+format)
+		standardInput("one." + format)
+		if got := succeed(t, "eval", "hm", "--rows", "-", "--stdin", format); got != want {
+			t.Errorf("from standard input, eval prints %s, not %s", got, want)
+		}
+	}
+	want := read("one.csv")
+	standardInput("new.csv")
+	if succeed(t, "impute", "hm", "-", "--within", "--out", "one.csv"); !reflect.DeepEqual(read("one.csv"), want) {
+		t.Errorf("from standard input, impute writes %v, not %v", read("one.csv"), want)
+	}
 	write("whole.csv", "id,age,pay,town,sick\n,31,2.0,Aa,no\n")
 	if _, _, says := helmholtz(t, t.Context(), "impute", "hm", "whole.csv"); !strings.Contains(says, "no field of whole.csv is missing") || !slices.Equal(read("filled.csv")[1], []string{"", "31", "2.0", "Aa", "no"}) {
 		t.Errorf("without gaps impute says %s", says)
@@ -145,6 +168,7 @@ func TestImpute(t *testing.T) {
 		`"Zz", which is not a value of the training data`:       {"hm", "other.csv"},
 		"a probabilistic PCA draws exactly, without chains":     {"ppca", "new.csv", "--sweeps", "3"},
 		"is the file of rows, which it would replace":           {"hm", "new.csv", "--out", "new.csv"},
+		"--stdin has no effect without the file -":              {"hm", "new.csv", "--stdin", "csv"},
 	} {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"impute"}, args...)...); code == 0 || !strings.Contains(out, says) {
 			t.Errorf("impute %v says %s, not %s", args, out, says)
