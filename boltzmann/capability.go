@@ -3,6 +3,8 @@ package boltzmann
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -119,21 +121,35 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 // not exact, AIS estimates it from the base rates of the training rows. LogPOfRows refuses a malformed schedule, and
 // rows that do not fit the machine.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	logP, _, what, err := m.LogPAndErrors(ctx, o)
+	return logP, what, err
+}
+
+// LogPAndErrors is like LogPOfRows, and also returns the standard error of log Z, which all rows share, unless log Z or the free
+// energies are exact or bounds.
+func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
 	a, err := AnnealingOf(o)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	m = m.WithSeed(o.Seed)
 	energies, size, err := m.bestFreeEnergy(ctx, o.Rows, m.countable(o.Rows), a.samples())
 	if err != nil {
-		return nil, "", err
+		return nil, nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
-	logP, what := LogPBy(energies, size, z)
+	logP, what = LogPBy(energies, size, z)
 	for r := range logP {
 		logP[r] -= m.encoding.logScale()
 	}
-	return logP, what, err
+	if size.Errs == Exact && z.Chains > 0 {
+		error := float64(z.SE)
+		if z.SampleSize().Few() {
+			error = math.NaN()
+		}
+		se = slices.Repeat([]float64{error}, len(logP))
+	}
+	return logP, se, what, err
 }
 
 // LogPBy returns −F(v) − log Z of each row, and describes in words how exact it is. energies holds F(v) of each row,

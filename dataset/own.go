@@ -643,6 +643,16 @@ func (s Spec) readOwn(path string, t *table) (source, *table, error) {
 		}
 	}
 	t.train = t.rows
+	if s.input != nil && s.input.Rows != nil {
+		t.beginNamed()
+		t.python = "pandas.DataFrame(ROWS)"
+		for line, fields := range s.input.Rows {
+			if err := t.add(fields, line+1); err != nil {
+				return data, t, err
+			}
+		}
+		return data, t, t.end()
+	}
 	_, err := readInput(s.input, path, func(r io.Reader) (struct{}, error) { return struct{}{}, t.read(r) })
 	if !t.second() {
 		t.train = t.rows

@@ -60,6 +60,8 @@ type Input struct {
 	Name    string // stands for the name of a file in errors
 	Format  string // one of InputFormats
 	Content []byte
+	// Rows has the names of columns and then the fields of each row, in place of Format and Content. Numbers have a decimal point.
+	Rows [][]string
 }
 
 // InputFormats are the formats of an Input. The formats csv and json may be gzipped.

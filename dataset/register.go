@@ -47,6 +47,16 @@ func tableReader(start []byte) TableReader {
 	return nil
 }
 
+// beginNamed begins rows whose first names the columns, as in formats other than text.
+func (t *table) beginNamed() {
+	t.named, t.commas, t.separator = true, false, ','
+	if t.header == nil { // columns without names have numbers
+		for _, c := range t.like {
+			t.header = append(t.header, c.Name)
+		}
+	}
+}
+
 // read adds the rows of a file to the table. The file is text, or has a registered format.
 func (t *table) read(r io.Reader) error {
 	in := inputOf(r)
@@ -62,12 +72,7 @@ func (t *table) read(r io.Reader) error {
 	if in.at == nil && !records {
 		return fmt.Errorf("a table of columns within compressed data: decompress the file")
 	}
-	t.commas, t.separator = false, ','
-	if t.header == nil { // columns without names have numbers
-		for _, c := range t.like {
-			t.header = append(t.header, c.Name)
-		}
-	}
+	t.beginNamed()
 	line := 0
 	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind.isIgnored() }
 	add := func(fields []string) error {

@@ -90,9 +90,16 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 // LogPOfRows estimates log p(x) of each row of o.Rows, in nats, from o.Samples importance samples, by default
 // 1,000. It also returns a description of the estimate in words. It returns the same errors as Evaluate.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	logP, _, what, err := m.LogPAndErrors(ctx, o)
+	return logP, what, err
+}
+
+// LogPAndErrors is like LogPOfRows, and also returns the standard error of each log p, √((1/ESS − 1)/K) with the effective
+// sample size ESS as a fraction of the K samples. It is the relative error of the mean weight.
+func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))
-	return e.Each, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
+	return e.Each, e.EachSE, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
 }
 
 // LogLabels returns LogLabelProbabilities of o.Rows, by default with 1,000 samples, or nil if the model has no labels.

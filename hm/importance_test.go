@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/gonum/stat"
 	"pgregory.net/rapid"
 )
@@ -255,4 +256,31 @@ func TestLogPStarIsNormalized(t *testing.T) {
 		total += math.Exp(star)
 	}
 	wantNear(t, "Σ p*(x)", total, 1, 0.02)
+}
+
+// The standard error of log p of a row is the spread of its estimates over seeds, and is unknown with few samples.
+func TestLogPAndErrors(t *testing.T) {
+	t.Parallel()
+	m, _ := tiny(t, PlusMinusOne, 4, 3, 2)
+	rows := everyRow(4)
+	const seeds = 300
+	estimates, squares := make([][]float64, rows.Rows), make([]float64, rows.Rows)
+	for seed := range uint64(seeds) {
+		logP, se, _, err := m.LogPAndErrors(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: 100, Seed: seed})
+		if err != nil || len(se) != rows.Rows {
+			t.Fatal(se, err)
+		}
+		for r, v := range logP {
+			estimates[r] = append(estimates[r], v)
+			squares[r] += se[r] * se[r] / seeds
+		}
+	}
+	for r, values := range estimates {
+		if sd, se := stat.StdDev(values, nil), math.Sqrt(squares[r]); !(sd > 0.01) || math.Abs(sd/se-1) > 0.2 { // four of its own errors, 1/√(2·300)
+			t.Errorf("row %d: the estimates spread by %v, with the standard error %v", r, sd, se)
+		}
+	}
+	if _, se, _, err := m.LogPAndErrors(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: 9}); err != nil || !math.IsNaN(se[0]) {
+		t.Errorf("9 samples have the standard errors %v (error %v)", se, err)
+	}
 }

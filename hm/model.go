@@ -127,6 +127,7 @@ type Evaluation struct {
 	// With them, models evaluated on the same data can be compared row by row.
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
+	EachSE        []float64 `json:"-"` // the standard error of Each, or NaN if few samples are effective
 }
 
 // Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per row, where K is the
@@ -193,6 +194,11 @@ func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples in
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
 		ess, essStar = append(ess, l.ESS), append(essStar, l.ESSStar)
+		se := math.NaN()
+		if size := (runs.SampleSize{Count: samples, Effective: runs.Float(l.ESS * float64(samples))}); !size.Few() {
+			se = math.Sqrt(max(0, 1/l.ESS-1) / float64(samples))
+		}
+		e.EachSE = append(e.EachSE, se)
 	}
 	e.SampleSizes = runs.SampleSizes{
 		runs.LogP.Key:        runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, nil),

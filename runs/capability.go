@@ -180,6 +180,14 @@ type RowEvaluator interface {
 	LogPOfRows(ctx context.Context, o EvaluationOptions) (logP []float64, what string, err error)
 }
 
+// A RowErrorEvaluator is a RowEvaluator whose log p may be estimates with standard errors.
+type RowErrorEvaluator interface {
+	RowEvaluator
+	// LogPAndErrors is like LogPOfRows, and also returns the standard error of each log p in nats: NaN for an estimate from
+	// few effective samples or chains (see SampleSize.Few), and nil if log p is exact or its error unknown.
+	LogPAndErrors(ctx context.Context, o EvaluationOptions) (logP, se []float64, what string, err error)
+}
+
 // A Labeler is a model that can predict the labels of rows.
 type Labeler interface {
 	// LogLabels returns log p(y|x) of each row of o.Rows and each class y, in nats, or nil if the model has no labels. It

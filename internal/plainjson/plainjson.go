@@ -16,7 +16,8 @@ import (
 )
 
 // Decode decodes a text that is one JSON object into a struct. Unlike encoding/json, it refuses what Check refuses, a key
-// that no field of the struct has in these capitals, and text behind the object.
+// that no field of the struct has in these capitals, and text behind the object. It does not look into the values of fields of type
+// json.RawMessage.
 func Decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(into); err != nil {
@@ -25,19 +26,22 @@ func Decode(text []byte, into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("the file has more after its object: keep one object")
 	}
-	var known []string
+	var known, raw []string
 	for f := range reflect.TypeOf(into).Elem().Fields() {
 		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		known = append(known, key)
+		if known = append(known, key); f.Type == reflect.TypeFor[json.RawMessage]() {
+			raw = append(raw, key)
+		}
 	}
-	return check("", text, known, false)
+	return check("", text, known, raw, false)
 }
 
 // Check refuses a JSON text in which a key stands twice in an object and, unless nulls is true, a text with null.
-func Check(text []byte, nulls bool) error { return check("", text, nil, nulls) }
+func Check(text []byte, nulls bool) error { return check("", text, nil, nil, nulls) }
 
-// check is like Check for a value at a place in a text. The keys of the value must be known, if any are.
-func check(place string, text []byte, known []string, nulls bool) error {
+// check is like Check for a value at a place in a text. The keys of the value must be known, if any are. The values of raw keys are not
+// checked.
+func check(place string, text []byte, known, raw []string, nulls bool) error {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	object := bytes.HasPrefix(text, []byte("{"))
 	switch {
@@ -52,13 +56,13 @@ func check(place string, text []byte, known []string, nulls bool) error {
 	}
 	keys := map[string]bool{}
 	for i := 0; d.More(); i++ {
-		within := fmt.Sprintf("%s[%d]", place, i)
+		within, key := fmt.Sprintf("%s[%d]", place, i), ""
 		if object {
 			token, err := d.Token()
 			if err != nil {
 				return err
 			}
-			key := token.(string)
+			key = token.(string)
 			within = strings.TrimPrefix(place+"."+key, ".")
 			switch {
 			case keys[key]:
@@ -72,7 +76,10 @@ func check(place string, text []byte, known []string, nulls bool) error {
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		if err := check(within, value, nil, nulls); err != nil {
+		if slices.Contains(raw, key) {
+			continue
+		}
+		if err := check(within, value, nil, nil, nulls); err != nil {
 			return err
 		}
 	}

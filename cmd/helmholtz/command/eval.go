@@ -396,10 +396,6 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if err != nil {
 		return err
 	}
-	evaluator, ok := model.(runs.RowEvaluator)
-	if !ok {
-		return runs.Lacks(run, "has no log p of rows")
-	}
 	if how, err := runs.EvaluatorOf(run, model); err == nil {
 		if err := refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples", "schedule", "chains"}, how.Uses); err != nil {
 			return err
@@ -414,19 +410,45 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if notice := o.Rows.Notice(); notice != "" {
 		fmt.Fprintln(c.ErrOrStderr(), notice)
 	}
-	logP, what, err := evaluator.LogPOfRows(c.Context(), o)
-	if errors.Is(err, dataset.ErrNoRows) { // annealing begins at the base rates of the training rows
-		if o.Set, err = run.DatasetAt(x.data); err == nil {
-			logP, what, err = evaluator.LogPOfRows(c.Context(), o)
-		}
-	}
+	scores, what, err := scored(c.Context(), run, model, o, func() (*dataset.Set, error) { return run.DatasetAt(x.data) })
 	if err != nil {
 		return err
 	}
+	sayMissing(c, o.Rows)
+	fmt.Fprintf(c.ErrOrStderr(), "log p of %s: %s\n", names.Count(o.Rows.Rows, "row"), what)
+	if !tables.chosen() && tables.path == "" {
+		tables.format = "csv"
+	}
+	return tables.giveAndSay(scores)
+}
+
+// scored returns a table with log p of each row of o.Rows, and describes how log p was computed. training returns the data of the
+// run, which some models need.
+func scored(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, training func() (*dataset.Set, error)) (t *runs.Table, what string, err error) {
+	evaluator, ok := model.(runs.RowEvaluator)
+	if !ok {
+		return nil, "", runs.Lacks(run, "has no log p of rows")
+	}
+	logPAndErrors := func() (logP, se []float64, what string, err error) {
+		if of, is := model.(runs.RowErrorEvaluator); is {
+			return of.LogPAndErrors(ctx, o)
+		}
+		logP, what, err = evaluator.LogPOfRows(ctx, o)
+		return logP, nil, what, err
+	}
+	logP, se, what, err := logPAndErrors()
+	if errors.Is(err, dataset.ErrNoRows) { // annealing begins at the base rates of the training rows
+		if o.Set, err = training(); err == nil {
+			logP, se, what, err = logPAndErrors()
+		}
+	}
+	if err != nil {
+		return nil, "", err
+	}
 	var labels [][]float64
 	if labeler, is := model.(runs.Labeler); is {
-		if labels, err = labeler.LogLabels(c.Context(), o); err != nil {
-			return err
+		if labels, err = labeler.LogLabels(ctx, o); err != nil {
+			return nil, "", err
 		}
 	}
 	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number, Decimals: 3}}
@@ -445,7 +467,10 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		label.Key = "predicted"
 		columns = append(columns, label, runs.Column{Key: "predicted_log_p", Label: "log p(predicted|x)", Unit: "nats", Kind: runs.Number, Decimals: 3})
 	}
-	t := runs.NewTable("rows", "", columns...)
+	if se != nil {
+		columns = append(columns, runs.Column{Key: "log_p" + runs.StandardErrorKey, Label: "± se", Unit: "nats", Kind: runs.Number, Decimals: 3})
+	}
+	t = runs.NewTable("rows", "", columns...)
 	for r, v := range logP {
 		cells := []any{r + 1, v}
 		if o.Rows.Labels != nil {
@@ -455,14 +480,12 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 			predicted := floats.MaxIdx(labels[r])
 			cells = append(cells, labelCell(predicted, classes, spec.FirstLabel), labels[r][predicted])
 		}
+		if se != nil {
+			cells = append(cells, se[r])
+		}
 		t.Add(cells...)
 	}
-	sayMissing(c, o.Rows)
-	fmt.Fprintf(c.ErrOrStderr(), "log p of %s: %s\n", names.Count(len(logP), "row"), what)
-	if !tables.chosen() && tables.path == "" {
-		tables.format = "csv"
-	}
-	return tables.giveAndSay(t)
+	return t, what, nil
 }
 
 // labelCell returns the label of a row as the data write it: a name, or a number counted from first. It returns nil

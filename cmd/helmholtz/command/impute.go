@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -18,10 +19,7 @@ import (
 
 func newImpute() *cobra.Command {
 	var out, which, format string
-	var draws, sweeps int
-	var how dataset.Writing
-	var seed uint64
-	var spread bool
+	var x imputing
 	c := &cobra.Command{
 		Use:   "impute DIR FILE",
 		Short: "Fill in missing values of a table with the machine of a run",
@@ -30,16 +28,16 @@ func newImpute() *cobra.Command {
 	f := c.Flags()
 	fileFlag(f, &out, "out", "filled.csv", "`file` to write: CSV, JSON or Parquet, by its extension", rowFormats...)
 	stdinFlag(f, &format)
-	numberFlag(f, &draws, "draws", 1, 1, "`number` of completed copies of the rows")
-	numberFlag(f, &sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
-	f.BoolVar(&how.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
-	f.BoolVar(&spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
+	numberFlag(f, &x.draws, "draws", 1, 1, "`number` of completed copies of the rows")
+	numberFlag(f, &x.sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
+	f.BoolVar(&x.how.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
+	f.BoolVar(&x.spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
 	checkpointFlag(f, &which)
-	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
+	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, path := args[0], args[1]
-		if spread && draws == 1 {
+		if x.spread && x.draws == 1 {
 			return misuse(c, "--spread summarises several draws: give their number, such as --draws 100")
 		}
 		if err := firstOf(refuseIdle(c, path == "-", "the file -", "stdin"), refuseUnwritable(c, "out", out)); err != nil {
@@ -68,9 +66,6 @@ func newImpute() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if draws > 1 && !spread && slices.ContainsFunc(gaps.Columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
-			return misuse(c, "--draws %d adds a column draw, but %s has one: omit --draws, and run the command with --seed 1, 2 and so on", draws, path)
-		}
 		rows := 0
 		for _, gap := range gaps.Gaps {
 			rows += len(gap.Rows)
@@ -80,9 +75,9 @@ func newImpute() *cobra.Command {
 		case rows == 0:
 			said = "no field of " + path + " is missing: its rows are written as they are"
 		case by.Sweeps == 0:
-			said += names.Count(draws, "exact draw")
+			said += names.Count(x.draws, "exact draw")
 		default:
-			said += fmt.Sprintf("%s of %s", names.Count(draws, "chain"), names.Count(cmp.Or(sweeps, by.Sweeps), "sweep"))
+			said += fmt.Sprintf("%s of %s", names.Count(x.draws, "chain"), names.Count(cmp.Or(x.sweeps, by.Sweeps), "sweep"))
 		}
 		if gaps.Absent != nil {
 			said += "; the file has no column " + strings.Join(gaps.Absent, ", ")
@@ -91,46 +86,64 @@ func newImpute() *cobra.Command {
 			said += fmt.Sprintf("; missing labels, which are not filled in: %d", gaps.Labels)
 		}
 		fmt.Fprintln(c.ErrOrStderr(), said)
-		sheets, again, err := by.Impute(c.Context(), gaps, draws, sweeps, seed, newFraction(c.ErrOrStderr(), "imputing"))
+		ending := extensionOf(out)
+		columns, all, again, err := x.impute(c.Context(), by, gaps, ending != "csv", newFraction(c.ErrOrStderr(), "imputing"))
 		if err != nil {
 			return err
 		}
 		if again > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
 		}
-		format := extensionOf(out)
-		columns, all := gaps.Columns, [][]string{}
-		if draws > 1 && !spread {
-			columns = append([]dataset.Column{{Name: "draw"}}, columns...)
-		}
-		var copies [][][]string
-		for d, sheet := range sheets {
-			filled, err := gaps.Complete(sheet, how, format != "csv" || spread)
-			if err != nil {
-				return err
-			}
-			if copies = append(copies, filled); spread {
-				continue
-			}
-			for _, row := range filled {
-				if draws > 1 {
-					row = slices.Insert(row, 0, strconv.Itoa(d+1))
-				}
-				all = append(all, row)
-			}
-		}
-		if spread {
-			if columns, all, err = spreadOf(gaps, copies); err != nil {
-				return misuse(c, "--spread: %w", err)
-			}
-		}
-		text, err := rowsAs(format, columns, all, gaps.Separator())
+		text, err := rowsAs(ending, columns, all, gaps.Separator())
 		if err != nil {
 			return err
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
 	return c
+}
+
+// imputing holds the options of an imputation.
+type imputing struct {
+	draws, sweeps int
+	seed          uint64
+	spread        bool
+	how           dataset.Writing
+}
+
+// impute returns columns and rows with their missing fields filled in: all draws or, with spread, one copy (see spreadOf). If plain is
+// set, all numbers have a decimal point. again is the number of draws that it repeated.
+func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, plain bool, progress func(float64)) (columns []dataset.Column, all [][]string, again int, err error) {
+	numbered := x.draws > 1 && !x.spread
+	if columns = gaps.Columns; numbered {
+		if slices.ContainsFunc(columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
+			return nil, nil, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.draws)
+		}
+		columns = append([]dataset.Column{{Name: "draw"}}, columns...)
+	}
+	sheets, again, err := by.Impute(ctx, gaps, x.draws, x.sweeps, x.seed, progress)
+	if err != nil {
+		return nil, nil, again, err
+	}
+	all = [][]string{}
+	var copies [][][]string
+	for d, sheet := range sheets {
+		filled, err := gaps.Complete(sheet, x.how, plain || x.spread)
+		if err != nil {
+			return nil, nil, again, err
+		}
+		copies = append(copies, filled)
+		for _, row := range filled {
+			if numbered {
+				row = slices.Insert(row, 0, strconv.Itoa(d+1))
+			}
+			all = append(all, row)
+		}
+	}
+	if x.spread {
+		columns, all, err = spreadOf(gaps, copies)
+	}
+	return columns, all, again, err
 }
 
 // spreadOf returns one copy of rows with the mean or the most frequent value of each missing field over completed copies, and columns
@@ -147,7 +160,7 @@ func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column
 			added.Name = c.Name + "_sd"
 		}
 		if slices.ContainsFunc(columns, func(other dataset.Column) bool { return other.Name == added.Name }) {
-			return nil, nil, fmt.Errorf("the file has a column %s already: rename it, or omit --spread", added.Name)
+			return nil, nil, fmt.Errorf("the rows have a column %s already, which spreads would add: rename it, or omit --spread", added.Name)
 		}
 		columns = append(columns, added)
 		for r := range all {

@@ -163,11 +163,21 @@ func (x *sampled) draw(c *cobra.Command, run *runs.Run, model any, d runs.Drawin
 func (x *sampled) writeRows(c *cobra.Command, set *dataset.Set, rows dataset.Sheet, given []dataset.Given, exact bool, out string) error {
 	how := x.how
 	how.Exact = exact
-	columns, fields, err := set.Fields(rows, how)
+	columns, fields, err := fieldsOf(set, rows, given, how)
 	if err != nil {
 		return err
 	}
-	for _, g := range given { // the label, which no unit holds
+	text, err := rowsAs(extensionOf(out), columns, fields, ',')
+	if err != nil {
+		return err
+	}
+	return savedAt(c, out, writeFile(out, text))
+}
+
+// fieldsOf returns the columns and the fields of drawn rows, with a given label, which no unit holds.
+func fieldsOf(set *dataset.Set, drawn dataset.Sheet, given []dataset.Given, how dataset.Writing) (columns []dataset.Column, fields [][]string, err error) {
+	columns, fields, err = set.Fields(drawn, how)
+	for _, g := range given {
 		if g.Column.Kind == dataset.LabelColumn {
 			columns = append(columns, g.Column)
 			for r := range fields {
@@ -175,11 +185,7 @@ func (x *sampled) writeRows(c *cobra.Command, set *dataset.Set, rows dataset.She
 			}
 		}
 	}
-	text, err := rowsAs(extensionOf(out), columns, fields, ',')
-	if err != nil {
-		return err
-	}
-	return savedAt(c, out, writeFile(out, text))
+	return columns, fields, err
 }
 
 // animate shows the steps of a sequence, or the sheets of all kept epochs and of the last.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -18,7 +19,7 @@ var rowFormats = []string{"csv", "json", "parquet"}
 var leadingZero = regexp.MustCompile(`^[-+]?0[\dxX]`)
 
 // rowsAs returns the fields of columns in a format, with a separator in CSV. In JSON and Parquet, a column is numeric if
-// all its fields are finite numbers without leading zeros, and integer if these are whole.
+// all its fields and values are finite numbers without leading zeros, and integer if these are whole.
 func rowsAs(format string, columns []dataset.Column, fields [][]string, separator rune) ([]byte, error) {
 	var b bytes.Buffer
 	if format == "csv" {
@@ -29,11 +30,15 @@ func rowsAs(format string, columns []dataset.Column, fields [][]string, separato
 	rows := make([][]any, len(fields))
 	for i, c := range columns {
 		names[i], kinds[i] = c.Name, runs.Integer
+		all := slices.Clone(c.Values)
 		for _, row := range fields {
-			if _, err := strconv.ParseInt(row[i], 10, 64); err != nil && kinds[i] == runs.Integer {
+			all = append(all, row[i])
+		}
+		for _, field := range all {
+			if _, err := strconv.ParseInt(field, 10, 64); err != nil && kinds[i] == runs.Integer {
 				kinds[i] = runs.Number
 			}
-			if v, err := strconv.ParseFloat(row[i], 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) || leadingZero.MatchString(row[i]) {
+			if v, err := strconv.ParseFloat(field, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) || leadingZero.MatchString(field) {
 				kinds[i] = runs.Text
 			}
 		}

@@ -1,0 +1,498 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/plainjson"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newServe() *cobra.Command {
+	s := &service{}
+	var port int
+	var which, data string
+	c := &cobra.Command{
+		Use:   "serve DIR",
+		Short: "Answer requests of programs on this machine with the machine of a run",
+		Args:  oneRun,
+	}
+	f := c.Flags()
+	numberFlag(f, &port, "port", 0, 0, "`port` of 127.0.0.1 to listen on; 0 chooses a free one")
+	checkpointFlag(f, &which)
+	dataFlag(f, &data)
+	numberFlag(f, &s.bytes, "max-bytes", 8<<20, 1, "the longest body of a request, in `bytes`")
+	numberFlag(f, &s.rows, "max-rows", 10_000, 1, "the largest `number` of rows in a request")
+	numberFlag(f, &s.draws, "max-draws", 100_000, 1, "the largest `number` of draws in a request, and of samples or sweeps for each row")
+	f.DurationVar(&s.time, "max-time", 30*time.Second, "the longest `time` of a request, such as 30s or 2m")
+
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		if s.time <= 0 {
+			return misuse(c, "--max-time %v: give a time above 0, such as 30s", s.time)
+		}
+		if s.run, s.model, err = openModel(args[0], which); err != nil {
+			return err
+		}
+		if s.set, err = s.run.Blank(); err != nil {
+			return err
+		}
+		if _, _, err := s.set.Fields(dataset.Sheet{Shape: s.set.Shape()}, dataset.Writing{}); err != nil {
+			return err // sequences
+		}
+		if s.command, s.columns = c, s.set.Schema().Columns; s.columns == nil || !s.set.Spec().IsFile() || s.set.MadeFromRows() {
+			return fmt.Errorf("the data of %s, %s, are not a file with columns, by whose names programs could send rows: train on a table, such as a CSV file with a header", s.run.Dir(), s.set.Name())
+		}
+		s.training = sync.OnceValues(func() (*dataset.Set, error) { return s.run.DatasetAt(data) })
+		s.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
+		if name, _, err := hm.Device(); err == nil && name != "cpu" {
+			s.slots = make(chan struct{}, 1)
+		}
+		at, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return misuse(c, "--port %d: %w: choose another, or omit --port", port, err)
+		}
+		address, _ := json.Marshal(map[string]string{"address": "http://" + at.Addr().String()})
+		if _, err := fmt.Fprintf(c.OutOrStdout(), "%s\n", address); err != nil {
+			return errors.Join(err, at.Close())
+		}
+		err = s.serve(c.Context(), at)
+		fmt.Fprintf(c.ErrOrStderr(), "stopped after %s\n", names.Count(int(s.answered.Load()), "answer"))
+		return err
+	}
+	return c
+}
+
+// service answers requests about the model of a run. It computes as many answers at a time as slots holds; the others wait.
+type service struct {
+	command *cobra.Command
+	run     *runs.Run
+	model   any
+	set     *dataset.Set     // without rows
+	columns []dataset.Column // of a row
+	// training returns the data of the run, which some models need.
+	training           func() (*dataset.Set, error)
+	bytes, rows, draws int // the limits of a request
+	time               time.Duration
+	slots              chan struct{}
+	stopping           atomic.Bool
+	answered           atomic.Int64
+}
+
+// idleGrace is how long open connections without a request may still send one while the service stops.
+var idleGrace = time.Second
+
+// serve answers requests until the context ends. It then closes the listener, answers all requests on open connections, each with
+// the last answer of its connection, and returns.
+func (s *service) serve(ctx context.Context, at net.Listener) error {
+	var connections sync.WaitGroup
+	h := &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 2*s.time + 10*time.Second, IdleTimeout: 2 * time.Minute,
+		ErrorLog: log.New(s.command.ErrOrStderr(), "", 0),
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				connections.Add(1)
+			case http.StateClosed:
+				connections.Done()
+			}
+		},
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(at) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	s.stopping.Store(true)
+	err := at.Close()
+	<-ended
+	closed := make(chan struct{})
+	go func() { connections.Wait(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(idleGrace):
+	}
+	return errors.Join(err, h.Shutdown(context.Background()))
+}
+
+// problem is an answer that says why there is no other.
+type problem struct {
+	status int
+	Text   string `json:"error"`
+	Row    int    `json:"row,omitzero"` // of the rows of the request, counted from 1
+	Column string `json:"column,omitempty"`
+}
+
+func (p *problem) Error() string { return p.Text }
+
+func refused(status int, format string, values ...any) *problem {
+	return &problem{status: status, Text: fmt.Sprintf(format, values...)}
+}
+
+// Texts that the user wrote stand in quotes in errors about rows. The row and the column of the error stand outside.
+var (
+	quotedText  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	columnOfRow = regexp.MustCompile(`\bcolumn ("(?:[^"\\]|\\.)*")`)
+	rowOfError  = regexp.MustCompile(`\brow (\d+)`)
+)
+
+// malformed returns the problem with rows that an error of package dataset describes.
+func malformed(err error) *problem {
+	p := refused(http.StatusBadRequest, "%v", err)
+	if at := columnOfRow.FindStringSubmatch(p.Text); at != nil {
+		p.Column, _ = strconv.Unquote(at[1])
+	}
+	if at := rowOfError.FindStringSubmatch(quotedText.ReplaceAllString(p.Text, "")); at != nil {
+		p.Row, _ = strconv.Atoi(at[1])
+	}
+	return p
+}
+
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	answer, err := s.answer(w, r)
+	status := http.StatusOK
+	if err != nil {
+		p, is := errors.AsType[*problem](err)
+		if !is {
+			p = refused(http.StatusUnprocessableEntity, "%v", err)
+		}
+		answer, status = p, p.status
+	}
+	text, is := answer.(string)
+	if w.Header().Set("Content-Type", "text/plain; charset=utf-8"); !is {
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(answer); err != nil {
+			status = http.StatusInternalServerError
+			fmt.Fprintf(&b, "{\"error\":%q}\n", err.Error())
+		}
+		w.Header().Set("Content-Type", "application/json")
+		text = b.String()
+	}
+	if s.stopping.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text) // the client may have left
+	s.answered.Add(1)
+}
+
+const serviceHelp = `POST /score   {"rows": [...], "samples": K, "seed": 1}: log p of each row in nats
+POST /sample  {"n": 100, "given": "NAME=VALUE,NAME=LEAST:GREATEST", "within": false, "gibbs": 0, "seed": 1}: rows from the model
+POST /impute  {"rows": [...], "draws": 1, "spread": false, "within": false, "sweeps": 0, "seed": 1}: rows with missing values filled in
+GET  /schema  the columns of a row, and the limits of a request
+
+A row is an object by the names of the columns, {"NAME": VALUE}, or a list of the values of all columns. All keys but rows may be left
+out. They mean what the flags of helmholtz eval --rows, sample and impute mean.
+`
+
+// request is the body of a request. Each resource takes some of the keys.
+type request struct {
+	Rows    json.RawMessage `json:"rows"`
+	Samples int             `json:"samples"`
+	Seed    uint64          `json:"seed"`
+	N       int             `json:"n"`
+	Given   string          `json:"given"`
+	Within  bool            `json:"within"`
+	Gibbs   int             `json:"gibbs"`
+	Draws   int             `json:"draws"`
+	Spread  bool            `json:"spread"`
+	Sweeps  int             `json:"sweeps"`
+}
+
+// resource answers requests of one method with a text, or with a value to encode as JSON. keys are the keys of a body.
+type resource struct {
+	method string
+	keys   []string
+	answer func(*service, context.Context, request) (any, error)
+}
+
+var resources = map[string]resource{
+	"/":       {"GET", nil, func(*service, context.Context, request) (any, error) { return serviceHelp, nil }},
+	"/schema": {"GET", nil, (*service).schema},
+	"/score":  {"POST", []string{"rows", "samples", "seed"}, (*service).score},
+	"/sample": {"POST", []string{"n", "given", "within", "gibbs", "seed"}, (*service).sample},
+	"/impute": {"POST", []string{"rows", "draws", "spread", "within", "sweeps", "seed"}, (*service).impute},
+}
+
+// answer returns the answer to a request.
+func (s *service) answer(w http.ResponseWriter, r *http.Request) (answer any, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(s.command.ErrOrStderr(), "%s %s: %v\n%s", r.Method, r.URL.Path, fault, debug.Stack())
+			err = refused(http.StatusInternalServerError, "the program failed on this request: %v", fault)
+		}
+	}()
+	host, _, _ := net.SplitHostPort(r.Host)
+	crossing := http.NewCrossOriginProtection().Check(r)
+	of, known := resources[r.URL.Path]
+	switch {
+	case crossing != nil || host != "127.0.0.1" && host != "localhost":
+		return nil, refused(http.StatusForbidden, "pages of other origins may send no requests: call http://127.0.0.1 and the port from a program")
+	case !known:
+		return nil, refused(http.StatusNotFound, "%s is unknown: use POST /score, /sample or /impute, or GET /schema or /", r.URL.Path)
+	case r.Method != of.method && !(r.Method == http.MethodHead && of.method == http.MethodGet):
+		w.Header().Set("Allow", of.method)
+		return nil, refused(http.StatusMethodNotAllowed, "%s %s: use %s", r.Method, r.URL.Path, of.method)
+	case of.method == http.MethodGet:
+		return of.answer(s, r.Context(), request{})
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.time)
+	defer cancel()
+	q, err := s.read(w, r, of.keys)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+		answer, err = of.answer(s, ctx, q)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, refused(http.StatusServiceUnavailable, "the answer takes longer than %v (--max-time): ask for fewer rows, draws, samples or sweeps, or raise --max-time", s.time)
+	}
+	return answer, err
+}
+
+// read reads the body of a request, in which only some keys may stand.
+func (s *service) read(w http.ResponseWriter, r *http.Request, keys []string) (q request, err error) {
+	deadline := http.NewResponseController(w)
+	err = deadline.SetReadDeadline(time.Now().Add(s.time))
+	text, failure := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.bytes)))
+	err = cmp.Or(err, failure, deadline.SetReadDeadline(time.Time{})) // a deadline that passes later would end the context of the request
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		return q, refused(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes (--max-bytes): send fewer rows, or raise --max-bytes", s.bytes)
+	} else if errors.Is(err, os.ErrDeadlineExceeded) {
+		return q, refused(http.StatusRequestTimeout, "the body takes longer than %v (--max-time): send it faster, or raise --max-time", s.time)
+	} else if err != nil {
+		return q, refused(http.StatusBadRequest, "the body cannot be read: %v", err)
+	}
+	q = request{Seed: 1, N: 100, Draws: 1}
+	if text = bytes.TrimSpace(text); len(text) == 0 {
+		text = []byte("{}")
+	}
+	if err := plainjson.Decode(text, &q); err != nil {
+		if of, is := errors.AsType[*json.UnmarshalTypeError](err); is && of.Field != "" {
+			return q, refused(http.StatusBadRequest, "the value of %q is a JSON %s: write %s", of.Field, of.Value, cmp.Or(kindsOfValues[of.Type.String()], "a text"))
+		}
+		return q, refused(http.StatusBadRequest, "the body is not a JSON object of this resource: %v", err)
+	}
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(text, &given); err != nil {
+		return q, err
+	}
+	for key := range given {
+		if !slices.Contains(keys, key) {
+			return q, refused(http.StatusBadRequest, "%s takes no %q: use %s", r.URL.Path, key, strings.Join(keys, ", "))
+		}
+	}
+	numbers := map[string][2]int{"n": {q.N, 1}, "draws": {q.Draws, 1}, "samples": {q.Samples, 1}, "gibbs": {q.Gibbs, 0}, "sweeps": {q.Sweeps, 0}} // and their least values
+	for _, key := range keys {
+		switch v := numbers[key]; {
+		case given[key] != nil && v[0] < v[1]:
+			return q, refused(http.StatusBadRequest, "%s is %d: give at least %d", key, v[0], v[1])
+		case v[0] > s.draws:
+			return q, refused(http.StatusBadRequest, "%s is %d, above %d (--max-draws): ask for fewer, or raise --max-draws", key, v[0], s.draws)
+		}
+	}
+	return q, nil
+}
+
+// schema describes a row and the limits of requests.
+func (s *service) schema(context.Context, request) (any, error) {
+	columns := []map[string]any{}
+	for _, c := range s.columns {
+		of := map[string]any{"name": c.Name, "kind": c.Kind}
+		if c.Values != nil {
+			of["values"] = c.Values
+		}
+		if n := c.Numbers; n != nil { // of the training file
+			of["least"], of["greatest"], of["decimals"] = n.Least, n.Greatest, n.Decimals
+		}
+		columns = append(columns, of)
+	}
+	return map[string]any{
+		"run": s.run.Dir(), "model": runs.NounOf(s.run.Experiment()), "version": runs.Version(), "unit": "nats", "columns": columns,
+		"limits": map[string]any{"max-bytes": s.bytes, "max-rows": s.rows, "max-draws": s.draws, "max-time": s.time.String()},
+	}, nil
+}
+
+// input returns the rows of a request: objects by the names of columns, or lists of the values of all columns. Columns without units
+// that no row has are left out. Columns with units stay, so that errors name the rows that lack them.
+func (s *service) input(text json.RawMessage) (in dataset.Input, err error) {
+	d := json.NewDecoder(bytes.NewReader(text)) // whose errors Decode has found
+	d.UseNumber()
+	if start, _ := d.Token(); start != json.Delim('[') || !d.More() {
+		return in, refused(http.StatusBadRequest, "rows is not a list with rows: write \"rows\": [{\"NAME\": VALUE, ...}, ...]")
+	}
+	var known []string
+	var used []bool
+	places := map[string]int{}
+	for i, c := range s.columns {
+		known, used, places[c.Name] = append(known, c.Name), append(used, c.Units > 0), i
+	}
+	in = dataset.Input{Name: "rows", Rows: [][]string{known}}
+	for d.More() {
+		r := len(in.Rows)
+		bad := func(column, format string, values ...any) (dataset.Input, error) {
+			return in, &problem{http.StatusBadRequest, fmt.Sprintf("row %d: ", r) + fmt.Sprintf(format, values...), r, column}
+		}
+		if r > s.rows {
+			return in, refused(http.StatusBadRequest, "there are more than %d rows (--max-rows): send fewer at a time, or raise --max-rows", s.rows)
+		}
+		start, _ := d.Token()
+		if start != json.Delim('{') && start != json.Delim('[') {
+			return bad("", "%v is neither an object nor a list: write {\"NAME\": VALUE, ...}", start)
+		}
+		fields, seen, listed := make([]string, len(known)), make([]bool, len(known)), 0
+		for ; d.More(); listed++ {
+			place := listed
+			if start == json.Delim('{') {
+				key, _ := d.Token()
+				name, is := key.(string)
+				if place, is = places[name]; !is {
+					return bad(name, "there is no column %q%s: use %s", name, names.Meant(name, known...), strings.Join(known, ", "))
+				}
+			}
+			if place >= len(known) {
+				return bad("", "the list has more than %s: give one for each of %s", names.Count(len(known), "value"), strings.Join(known, ", "))
+			}
+			value, _ := d.Token()
+			if _, nested := value.(json.Delim); nested || seen[place] {
+				return bad(known[place], "column %q stands twice, or has a list or an object: give it one text or number", known[place])
+			}
+			if seen[place] = true; value != nil {
+				fields[place], used[place] = fmt.Sprint(value), true
+			}
+		}
+		if _, err := d.Token(); err != nil || start == json.Delim('[') && listed < len(known) {
+			return bad("", "the list has %s: give one for each of %s, and null where it is missing", names.Count(listed, "value"), strings.Join(known, ", "))
+		}
+		in.Rows = append(in.Rows, fields)
+	}
+	for r, row := range in.Rows {
+		var kept []string
+		for i, field := range row {
+			if used[i] {
+				kept = append(kept, field)
+			}
+		}
+		in.Rows[r] = kept
+	}
+	return in, nil
+}
+
+func (s *service) score(ctx context.Context, q request) (any, error) {
+	in, err := s.input(q.Rows)
+	if err != nil {
+		return nil, err
+	}
+	o := runs.EvaluationOptions{Set: s.set, Samples: q.Samples, Seed: q.Seed}
+	if o.Rows, err = s.set.ParseRows(in); err != nil {
+		return nil, malformed(err)
+	}
+	table, how, err := scored(ctx, s.run, s.model, o, s.training)
+	if err != nil {
+		return nil, err
+	}
+	var rows bytes.Buffer
+	err = table.WriteJSON(&rows)
+	return map[string]any{"unit": "nats", "how": how, "rows": json.RawMessage(rows.Bytes())}, err
+}
+
+func (s *service) sample(ctx context.Context, q request) (any, error) {
+	how := dataset.Writing{Within: q.Within}
+	o := runs.Sampling{N: q.N, Chain: runs.Chain{Sweeps: q.Gibbs}, Seed: q.Seed}
+	kind, sweeps := drawsOf(s.model, q.Gibbs), q.Gibbs
+	var given []dataset.Given
+	var err error
+	if q.Given != "" {
+		if given, err = s.set.ParseGiven(q.Given); err != nil {
+			return nil, refused(http.StatusBadRequest, "%v", err)
+		}
+		kind, sweeps = "draws", max(1, sweeps)
+	}
+	d, err := drawingOf(s.command, s.run, s.model, kind, sweeps, nil)
+	if err != nil {
+		return nil, err
+	}
+	if d.Kind != "draws" && d.Kind != "means" {
+		return nil, runs.Lacks(s.run, "draws no rows")
+	}
+	var sheets []dataset.Sheet
+	drawn := q.N
+	if given != nil {
+		var chosen dataset.Sheet
+		chosen, drawn, err = s.run.Given(ctx, s.model, s.set, given, o, how)
+		sheets = []dataset.Sheet{chosen}
+	} else {
+		sheets, err = d.Draw(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	how.Exact = d.Kind == "means"
+	columns, fields, err := fieldsOf(s.set, sheets[0], given, how)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := rowsAs("json", columns, fields, ',')
+	return map[string]any{"kind": d.Kind, "drawn": drawn, "rows": json.RawMessage(rows)}, err
+}
+
+func (s *service) impute(ctx context.Context, q request) (any, error) {
+	by, err := s.run.Imputation(s.model)
+	if err != nil {
+		return nil, err
+	}
+	if by.Sweeps == 0 && q.Sweeps > 0 {
+		return nil, refused(http.StatusBadRequest, "sweeps: %s draws exactly, without chains; leave it out", runs.NounOf(s.run.Experiment()))
+	}
+	if q.Spread && q.Draws == 1 {
+		return nil, refused(http.StatusBadRequest, "spread summarises several draws: give their number, such as \"draws\": 100")
+	}
+	in, err := s.input(q.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if n := (len(in.Rows) - 1) * q.Draws; n > s.draws {
+		return nil, refused(http.StatusBadRequest, "%d draws of all rows, above %d (--max-draws): ask for fewer, or raise --max-draws", n, s.draws)
+	}
+	gaps, err := s.set.ParseGaps(in)
+	if err != nil {
+		return nil, malformed(err)
+	}
+	x := imputing{q.Draws, q.Sweeps, q.Seed, q.Spread, dataset.Writing{Within: q.Within}}
+	columns, fields, again, err := x.impute(ctx, by, gaps, true, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := rowsAs("json", columns, fields, ',')
+	return map[string]any{"missing": gaps.Missing, "repeated": again, "rows": json.RawMessage(rows)}, err
+}
