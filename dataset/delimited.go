@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // separators lists the characters that may separate fields. The first character of this list that the first line
@@ -41,182 +41,173 @@ func readDelimited(r io.Reader, t *table) error {
 		return unreadError("a Weka file (ARFF)", `convert it, for example with the package liac-arff: t = arff.load(open(FILE)); pandas.DataFrame(t["data"], columns=[a for a, _ in t["attributes"]]).to_csv("rows.csv", index=False)`)
 	}
 	separator := separatorOf(text)
-	in := &lineEnds{r: raw, separator: byte(separator), line: 1, start: true, zeros: t.rules == FirstRules, commented: map[int]int{}}
+	in := &lines{Reader: raw.Reader}
 	t.commas, t.separator = separator != ',', separator
-	if separator == ' ' {
-		return readSpaced(in, t)
-	}
-	lines := &records{Reader: bufio.NewReaderSize(in, 1<<16), separator: byte(separator)}
+	var fields []string
+	empty, gap, commented := 0, 0, 0 // the first empty line below a row, also if a row follows, and the last comment as long as a row
 	for {
-		record, line, err := lines.read()
+		text, err := in.next()
 		if err == io.EOF {
-			if line := in.commented[t.width()-1]; line > t.line {
-				return commentedRow(line)
-			}
-			if err := t.end(); err != nil || in.gap == 0 || t.width() > 1 {
-				return err
-			}
-			only := 0
-			if t.order != nil {
-				only = t.order[0]
-			}
-			t.columns[only].missing, t.columns[only].empty = t.lineOf(in.gap), `""`
-			return nil
+			break
 		}
-		if parse, is := errors.AsType[*csv.ParseError](err); is {
-			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", parse.Line+lines.line-1, parse.Err)
+		if err == nil && t.rules != FirstRules && strings.IndexByte(text, 0) >= 0 {
+			err = errors.New("it has bytes of 0, which text has not: the file is damaged, or no text")
 		}
 		if err != nil {
 			return err
 		}
-		if err := t.add(record, line); err != nil {
+		if text = strings.TrimLeft(text, endOfText); separator == ' ' {
+			text = strings.TrimSpace(text)
+		}
+		line, comment := in.number, strings.HasPrefix(text, "#")
+		switch {
+		case text == "" && t.first != nil:
+			empty = cmp.Or(empty, line)
+			fallthrough
+		case text == "":
+			continue
+		case separator == ' ':
+			fields = strings.Fields(text)
+		case comment:
+			fields = strings.Split(quotedPart.ReplaceAllString(text, ""), string(separator))
+		default:
+			gap = empty
+			fields, err = in.fields(fields[:0], text, byte(separator))
+		}
+		switch {
+		case err != nil:
+			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", in.number, err)
+		case comment && separator == ' ' && t.first != nil && len(fields) == t.width() && len(fields) > 1:
+			return commentedRow(line)
+		case comment && t.first != nil && len(fields) == t.width():
+			commented = line
+			fallthrough
+		case comment:
+			continue
+		case separator == ' ' && t.isLibSVM(fields):
+			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE, n_features=N, zero_based=False)[0].toarray()), where N is the number of columns; zero_based=True if they are counted from 0`)
+		}
+		if err := t.add(fields, line); err != nil {
 			return err
 		}
 	}
+	if commented > 0 && separator != ' ' {
+		return commentedRow(commented)
+	}
+	if err := t.end(); err != nil || gap == 0 || t.width() > 1 {
+		return err
+	}
+	only := 0
+	if t.order != nil {
+		only = t.order[0]
+	}
+	t.columns[only].missing, t.columns[only].empty = t.lineOf(gap), `""`
+	return nil
 }
 
-// records reads the fields of lines: up to the first line with quotes several times faster than csv.Reader, which reads
-// the others.
-type records struct {
-	*bufio.Reader
-	separator byte
-	line      int // the number of the last line, or of the first with quotes
-	fields    []string
-	quoted    *csv.Reader // nil up to the first line with quotes
-}
-
-// read returns the fields of the next line that is neither empty nor a comment, and its number. The fields are valid until
-// the next call.
-func (r *records) read() ([]string, int, error) {
-	for r.quoted == nil {
-		r.line++
-		text, err := r.ReadString('\n')
-		if text == "" && err != nil {
-			return nil, 0, err
-		}
-		if strings.IndexByte(text, '"') >= 0 {
-			r.quoted = csv.NewReader(io.MultiReader(strings.NewReader(text), r.Reader))
-			r.quoted.Comma, r.quoted.Comment, r.quoted.ReuseRecord, r.quoted.FieldsPerRecord, r.quoted.TrimLeadingSpace = rune(r.separator), '#', true, -1, r.separator != '\t'
-			break
-		}
-		if text = strings.TrimSuffix(text, "\n"); text == "" || text[0] == '#' {
-			continue
-		}
-		r.fields = r.fields[:0]
-		for {
-			end := strings.IndexByte(text, r.separator)
-			if end < 0 {
-				return append(r.fields, text), r.line, nil
-			}
-			r.fields, text = append(r.fields, text[:end]), text[end+1:]
-		}
-	}
-	record, err := r.quoted.Read()
-	if err != nil {
-		return nil, 0, err
-	}
-	line, _ := r.quoted.FieldPos(0)
-	return record, line + r.line - 1, nil
-}
+// quotedPart matches a part of a line in quotes.
+var quotedPart = regexp.MustCompile(`"[^"]*("|$)`)
 
 func commentedRow(line int) error {
 	return fmt.Errorf("line %d begins with #, but has as many fields as a row: put the field into quotes to keep the row, or remove the line", line)
 }
 
-// endOfText is the character, Ctrl-Z, that ends text of DOS.
-const endOfText = 0x1a
+// endOfText is the character, Ctrl-Z, that ends text of DOS. It is left out where a line begins.
+const endOfText = "\x1a"
 
-// lineEnds reads text and ends each line with a single line feed, whether the text ends it with a carriage
-// return, a line feed, or both, and leaves out Ctrl-Z where a line begins. It also counts the separators in lines
-// that begin with #, and notes an empty line between rows.
-type lineEnds struct {
-	r         io.Reader
-	cr        bool // whether the last byte was a carriage return
-	separator byte
-	line      int
-	zeros     bool        // whether the text may have bytes of 0
-	start     bool        // whether a line begins
-	quoted    bool        // whether this is in quotes
-	row       bool        // whether a row has begun
-	empty     int         // the first empty line below a row, or 0
-	gap       int         // the first empty line between two rows, or 0
-	comment   int         // one more than the number of separators so far in a line that begins with #, or 0
-	commented map[int]int // the last line that begins with # and has this number of separators outside quotes
+// lines reads lines that a carriage return, a line feed, or both end.
+type lines struct {
+	*bufio.Reader
+	number int      // of the last line
+	more   []string // the lines behind it that are already read
 }
 
-// note notes a byte of the text.
-func (l *lineEnds) note(b byte) {
-	switch {
-	case l.start && b == '\n':
-		if l.row {
-			l.empty = cmp.Or(l.empty, l.line)
+// next returns the next line.
+func (l *lines) next() (string, error) {
+	if len(l.more) == 0 {
+		part, err := l.ReadSlice('\n')
+		text := string(part)
+		if err == bufio.ErrBufferFull {
+			var rest string
+			rest, err = l.ReadString('\n')
+			text += rest
 		}
-	case l.start && b == '#':
-		l.comment = 1
-	case l.comment > 0 && b == l.separator && !l.quoted:
-		l.comment++
-	case l.comment > 0 && b == '\n':
-		l.quoted = false
-	case b == '"':
-		l.quoted = !l.quoted
+		if text == "" || err != nil && err != io.EOF {
+			return "", err
+		}
+		text, ended := strings.CutSuffix(text, "\n")
+		if ended {
+			text = strings.TrimSuffix(text, "\r")
+		}
+		if strings.IndexByte(text, '\r') < 0 {
+			l.number++
+			return text, nil
+		}
+		if l.more = strings.Split(text, "\r"); !ended && strings.HasSuffix(text, "\r") {
+			l.more = l.more[:len(l.more)-1]
+		}
 	}
-	if l.start && b != '\n' && b != '#' {
-		l.row, l.gap = true, l.empty
-	}
-	if l.start = b == '\n' && !l.quoted; l.start && l.comment > 0 {
-		l.commented[l.comment-1] = l.line
-		l.comment = 0
-	}
-	if b == '\n' {
-		l.line++
+	text := l.more[0]
+	l.number, l.more = l.number+1, l.more[1:]
+	return text, nil
+}
+
+// fields appends the fields of a line, and of the lines behind it if a quoted field continues there.
+func (l *lines) fields(to []string, text string, separator byte) ([]string, error) {
+	bare := strings.IndexByte(text, '"') < 0
+	for {
+		field, quoted := text, false
+		if !bare && separator != '\t' {
+			field = strings.TrimLeftFunc(field, unicode.IsSpace)
+		}
+		if field, quoted = strings.CutPrefix(field, `"`); quoted && !bare {
+			var err error
+			if field, text, err = l.quoted(field); err != nil {
+				return nil, err
+			}
+			if to = append(to, field); text == "" {
+				return to, nil
+			}
+			if text[0] != separator {
+				return nil, csv.ErrQuote
+			}
+			text = text[1:]
+			continue
+		}
+		end := strings.IndexByte(text, separator)
+		if field = text; end >= 0 {
+			field = text[:end]
+		}
+		if !bare && strings.IndexByte(field, '"') >= 0 {
+			return nil, csv.ErrBareQuote
+		}
+		if to = append(to, field); end < 0 {
+			return to, nil
+		}
+		text = text[end+1:]
 	}
 }
 
-func (l *lineEnds) Read(p []byte) (int, error) {
-	n, err := l.r.Read(p)
-	if !l.zeros && bytes.IndexByte(p[:n], 0) >= 0 {
-		return 0, errors.New("it has bytes of 0, which text has not: the file is damaged, or no text")
+// quoted returns the field that begins with text, and the text behind its last quote.
+func (l *lines) quoted(text string) (field, rest string, err error) {
+	for {
+		part, rest, ended := strings.Cut(text, `"`)
+		field += part
+		switch {
+		case !ended:
+			if text, err = l.next(); err == io.EOF {
+				err = csv.ErrQuote
+			}
+			if err != nil {
+				return "", "", err
+			}
+			field += "\n"
+		case strings.HasPrefix(rest, `"`):
+			field, text = field+`"`, rest[1:]
+		default:
+			return field, rest, nil
+		}
 	}
-	kept := p[:0]
-	plain := bytes.IndexByte(p[:n], '\r') < 0 && bytes.IndexByte(p[:n], '"') < 0
-	for i := 0; i < n; i++ {
-		if !l.start && !l.quoted && !l.cr && l.comment == 0 { // within a line, only these have a meaning
-			end := 0
-			if plain {
-				end = bytes.IndexByte(p[i:n], '\n')
-			} else {
-				end = bytes.IndexAny(p[i:n], "\n\r\"")
-			}
-			if end < 0 {
-				end = n - i
-			}
-			if len(kept) == i {
-				kept = p[:i+end]
-			} else {
-				kept = append(kept, p[i:i+end]...)
-			}
-			if i += end; i == n {
-				break
-			}
-		}
-		b := p[i]
-		if b == '\n' && l.cr {
-			l.cr = false
-			continue
-		}
-		if l.start && b == endOfText {
-			continue
-		}
-		if l.cr = b == '\r'; l.cr {
-			b = '\n'
-		}
-		l.note(b)
-		kept = append(kept, b)
-	}
-	if err == io.EOF {
-		l.note('\n') // which the last line may lack
-	}
-	return len(kept), err
 }
 
 // separatorOf returns the character that separates the fields of a file, judged by the first line that is
@@ -263,33 +254,10 @@ func separatorOf(start string) rune {
 	return ','
 }
 
-// maxLine is the longest line, in bytes, whose fields may be separated by spaces.
-const maxLine = 1 << 28
-
-func readSpaced(in io.Reader, t *table) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
-	for line := 1; lines.Scan(); line++ {
-		text := strings.TrimSpace(lines.Text())
-		record := strings.Fields(text)
-		if text == "" || text[0] == '#' {
-			if text != "" && t.first != nil && len(record) == t.width() && len(record) > 1 {
-				return commentedRow(line)
-			}
-			continue
-		}
-		ranked := t.rules != FirstRules && len(record) > 2 && strings.HasPrefix(record[1], "qid:") && isSparse(record[1:])
-		if (ranked || isSparse(record)) && (t.rows == 0 || len(record) != t.width()) {
-			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE, n_features=N, zero_based=False)[0].toarray()), where N is the number of columns; zero_based=True if they are counted from 0`)
-		}
-		if err := t.add(record, line); err != nil {
-			return err
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
-	return t.end()
+// isLibSVM reports whether a row is one of a LIBSVM file, of another length than the rows before it.
+func (t *table) isLibSVM(record []string) bool {
+	ranked := t.rules != FirstRules && len(record) > 2 && strings.HasPrefix(record[1], "qid:") && isSparse(record[1:])
+	return (ranked || isSparse(record)) && (t.rows == 0 || len(record) != t.width())
 }
 
 // isSparse reports whether the second field is an index and a value, INDEX:VALUE.
