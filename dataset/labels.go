@@ -126,11 +126,10 @@ func readPickedLabels(r io.Reader, pick string) ([]uint8, error) {
 	if err != nil {
 		return nil, err
 	}
-	array, is, err := readArray(b, start, pick)
-	if err != nil {
-		return nil, err
-	}
-	if is {
+	if array, is, err := readArray(b, start, pick); is {
+		if err != nil {
+			return nil, err
+		}
 		return array.labels()
 	}
 	if err := checkRead(start); err != nil {
@@ -139,29 +138,35 @@ func readPickedLabels(r io.Reader, pick string) ([]uint8, error) {
 	return readTextLabels(b)
 }
 
-// readArray reads the array of a file, and reports whether the format of the file has arrays. start holds the first
-// bytes of the file. pick names the array if the file has several.
-func readArray(b *input, start []byte, pick string) (array tensor, is bool, err error) {
-	var arrays []tensor
+// readArrays reads the arrays of a file, and reports whether the format of the file has arrays, and whether they have names.
+// start holds the first bytes of the file. If pick is not empty, only the array of that name is read.
+func readArrays(b *input, start []byte, pick string) (arrays []tensor, is, named bool, err error) {
+	var array tensor
 	switch {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		arrays, err = readArchive(b, pick)
+		return arrays, true, true, err
 	case bytes.HasPrefix(start, []byte(matlabMagic)):
 		arrays, err = readMatlab(b, pick)
+		return arrays, true, true, err
 	case bytes.HasPrefix(start, []byte(npy.Magic)):
 		array, err = readNPY(b)
-		return array, true, err
 	case bytes.HasPrefix(start, []byte{0, 0}) && checkRead(start) == nil:
 		array, err = readIDX(b)
-		return array, true, err
 	default:
-		return tensor{}, false, nil
+		return nil, false, false, nil
 	}
-	if err == nil && len(arrays) != 1 {
+	return []tensor{array}, true, false, err
+}
+
+// readArray is like readArrays, for a file with one array or with one of the name pick.
+func readArray(b *input, start []byte, pick string) (array tensor, is bool, err error) {
+	arrays, is, _, err := readArrays(b, start, pick)
+	if is && err == nil && len(arrays) != 1 {
 		err = errors.New("the file has several arrays, or none with this name: give FILE#NAME with the name of the array of labels")
 	}
-	if err != nil {
-		return tensor{}, true, err
+	if !is || err != nil {
+		return tensor{}, is, err
 	}
 	return arrays[0], true, nil
 }

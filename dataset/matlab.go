@@ -208,14 +208,14 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	return a, true, err
 }
 
-// arrangeMatlab arranges the arrays of a MATLAB file. It first reorders square images from height × width × rows
-// to rows × height × width. It leaves sequences, which have a length each.
-func arrangeMatlab(arrays []tensor, pick string, newest bool) (source, error) {
+// turned returns the arrays of a MATLAB file with square images reordered from height × width × rows to rows × height ×
+// width. It leaves sequences, which have a length each.
+func turned(arrays []tensor, pick string) ([]tensor, error) {
 	if len(arrays) == 0 {
 		if pick != "" {
-			return source{}, fmt.Errorf("the MATLAB file has no array of numbers named %s", pick)
+			return nil, fmt.Errorf("the MATLAB file has no array of numbers named %s", pick)
 		}
-		return source{}, errors.New("the MATLAB file has no arrays of numbers")
+		return nil, errors.New("the MATLAB file has no arrays of numbers")
 	}
 	for i, a := range arrays {
 		if len(a.size) != 3 || slices.ContainsFunc(arrays, func(of tensor) bool { return of.areLengths() && of.count() == a.size[0] }) {
@@ -224,12 +224,13 @@ func arrangeMatlab(arrays []tensor, pick string, newest bool) (source, error) {
 		h, w, n := a.size[0], a.size[1], a.size[2]
 		switch {
 		case h == w && n != w:
-			lastFirst := []int{n, h * w} // of the transposed array, which has its last dimension first
-			turned := tensor{name: a.name, kind: a.kind, size: []int{n, h, w}, truth: a.truth, bytes: npy.ByRows(a.bytes, lastFirst), numbers: npy.ByRows(a.numbers, lastFirst)}
-			arrays[i] = turned
+			a.size = []int{n, h * w} // of the transposed array, which has its last dimension first
+			a = a.transposed()
+			a.size = []int{n, h, w}
+			arrays[i] = a
 		case w != n:
-			return source{}, fmt.Errorf("array %s has size %v: images that are not square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
+			return nil, fmt.Errorf("array %s has size %v: images that are not square have to be rows × height × width; save permute(%[1]s, [3 1 2])", a.name, a.size)
 		}
 	}
-	return arrange(arrays, pick, newest)
+	return arrays, nil
 }

@@ -696,20 +696,22 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	switch {
-	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
-		arrays, err := readArchive(b, pick)
+	if arrays, is, named, err := readArrays(b, start, pick); is && (named || pick == "") {
+		switch {
+		case err != nil:
+			return source{}, err
+		case !named:
+			read, err := arrays[0].rows()
+			return source{train: read}, err
+		case bytes.HasPrefix(start, []byte(matlabMagic)):
+			arrays, err = turned(arrays, pick)
+		}
 		if err != nil {
 			return source{}, err
 		}
 		return arrange(arrays, pick, s.rules() != FirstRules)
-	case bytes.HasPrefix(start, []byte(matlabMagic)):
-		arrays, err := readMatlab(b, pick)
-		if err != nil {
-			return source{}, err
-		}
-		return arrangeMatlab(arrays, pick, s.rules() != FirstRules)
-	case pick != "":
+	}
+	if pick != "" {
 		return source{}, fmt.Errorf("it has no array %q: only .npz and MATLAB files have named arrays", pick)
 	}
 	if tableReader(start) != nil || s.rules() != FirstRules && isRecords(start) {
@@ -726,10 +728,6 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 	}
 	var read rows
 	switch {
-	case bytes.HasPrefix(start, []byte(npy.Magic)):
-		read, err = asRows(readNPY(b))
-	case bytes.HasPrefix(start, []byte{0, 0}):
-		read, err = asRows(readIDX(b))
 	case strings.IndexByte("01 \t\r\n", start[0]) >= 0 && s.Columns+s.Schema+s.Header+s.Decimal == "":
 		read, err = readText(b)
 	case isText(start):
@@ -740,13 +738,6 @@ func (s Spec) readAny(r io.Reader, pick string) (source, error) {
 		err = fmt.Errorf("a file that begins with %q has an unknown format: save it as NPY, CSV, IDX or pictures", start)
 	}
 	return source{train: read}, err
-}
-
-func asRows(a tensor, err error) (rows, error) {
-	if err != nil {
-		return rows{}, err
-	}
-	return a.rows()
 }
 
 // isText reports whether the first bytes of a file are text in UTF-8. The last character may be incomplete.

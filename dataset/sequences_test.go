@@ -318,7 +318,11 @@ func TestSequencesOfMATLAB(t *testing.T) {
 			lengths[i] = float64(1 + i%size[1])
 		}
 		arrays := []tensor{{name: "train", size: size, bytes: make([]uint8, product(size))}, {name: "train_lengths", size: []int{1, size[0]}, numbers: lengths}}
-		data, err := arrangeMatlab(arrays, "", true)
+		arrays, err := turned(arrays, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := arrange(arrays, "", true)
 		if err != nil || data.train.Shape != (Shape{size[1], size[2]}) || len(data.train.Lengths) != size[0] {
 			t.Errorf("size %v: shape %v with %d lengths, %v", size, data.train.Shape, len(data.train.Lengths), err)
 		}
