@@ -16,6 +16,7 @@ type rows struct {
 	kind    string    // the type of the numbers of a file, named as in npy.Numbers, pictureKind or tableKind; "" for others
 	pixels  []uint16  // of pictures, as 16 bits, until develop or divideBy turns them into bytes or real numbers
 	white   uint16    // 255 or 65535 if all pictures have 8 or 16 bits, otherwise 0
+	before  int       // number of rows before these
 	merged  string    // a picture whose palette gives different numbers the same colour, or ""
 	keys    []int     // lowest and highest key of sequences of keys
 	scaled  bool      // whether a value v stands for v/255
@@ -103,13 +104,11 @@ func (s Split) checkRounding() error {
 		most>>7, part(least), part(most))
 }
 
-// binarize makes grey values 0 or 255, in place, as the Spec requires. stream is the number of the random stream that
-// Drawn uses.
-func (s Spec) binarize(of Split, stream uint32) {
-	if !of.AreGrey() || s.Binarization != Fixed && s.Binarization != Drawn {
+// binarize makes grey values 0 or 255, in place, as the Spec requires.
+func (s Spec) binarize(of Split, random *philox.Stream) {
+	if of.AreBits() || s.Binarization != Fixed && s.Binarization != Drawn {
 		return
 	}
-	random := philox.NewStream(s.Seed, philox.Binarize, stream)
 	for i, v := range of.Bytes() {
 		on := v >= 128
 		if s.Binarization == Drawn { // with probability v/255
@@ -216,7 +215,7 @@ func (s Spec) divide(data source) (*Set, error) {
 	binarized := false
 	for i, of := range []Split{train, validation, test} {
 		binarized = binarized || (s.Binarization == Fixed || s.Binarization == Drawn) && of.AreGrey()
-		s.binarize(of, uint32(i))
+		s.binarize(of, philox.NewStream(s.Seed, philox.Binarize, uint32(i)))
 	}
 	if train.Weights != nil && slices.Max(train.Weights) == 0 {
 		return nil, fmt.Errorf("data set %s: all training rows have the weight 0 in %s: give some a larger weight", s.Name, s.WeightFile)

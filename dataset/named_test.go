@@ -235,7 +235,7 @@ func TestShrinkingTakesMeansOfSquares(t *testing.T) {
 	if want := []uint8{0, 255, 128, 127}; !slices.Equal(got.Bytes(), want) {
 		t.Errorf("means %v, want %v", got.Bytes(), want)
 	}
-	Spec{}.binarize(got.Split, 0)
+	Spec{}.binarize(got.Split, nil)
 	if want := []uint8{0, 255, 255, 0}; !slices.Equal(got.Bytes(), want) {
 		t.Errorf("rounded means %v, want %v", got.Bytes(), want)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
@@ -37,31 +38,14 @@ func (s Spec) FromRows(shape Shape, train, test [][]float64) (*Set, error) {
 // FromLabeledRows is like FromRows, for rows with labels. A label is the class of a row, counted from
 // FirstLabel, or Unlabeled. A slice of labels may be nil if no row has a label.
 func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels, testLabels []uint8) (*Set, error) {
-	_, taken := find(s.Name)
-	err, misshapen := s.check(), shape.Check()
-	switch {
-	case s.Name == "":
-		return nil, errors.New("rows without a name: give them one that no set of the program has")
-	case err != nil:
+	if err := s.checkGiven(shape, trainLabels != nil); err != nil {
 		return nil, err
-	case taken:
-		return nil, fmt.Errorf("data set %s: this is the name of a set that comes with the program; choose another", s.Name)
-	case s.Test != "":
-		return nil, fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
-	case s.LabelFile != "":
-		return nil, fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
-	case s.WeightFile != "":
-		return nil, fmt.Errorf("data set %s: weight_file = %q: it is only for the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
-	case s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "":
-		return nil, fmt.Errorf("data set %s: columns = %q, shape = %q, or schema, header or decimal: they are for a file of your own, but the rows and their shape are given; leave both empty", s.Name, s.Columns, s.Shape)
-	case s.FirstLabel != 0 && trainLabels == nil:
-		return nil, fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: call FromLabeledRows, or omit first_label", s.Name, s.FirstLabel)
-	case misshapen != nil:
-		return nil, fmt.Errorf("data set %s: %w", s.Name, misshapen)
-	case len(train) == 0:
+	}
+	if len(train) == 0 {
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source
+	var err error
 	parts := []struct {
 		name   string
 		to     *rows
@@ -94,6 +78,33 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 	}
 	set.madeFromRows = true
 	return set, nil
+}
+
+// checkGiven refuses settings that are not for rows that a program gives.
+func (s Spec) checkGiven(shape Shape, labelled bool) error {
+	_, taken := find(s.Name)
+	err, misshapen := s.check(), shape.Check()
+	switch {
+	case s.Name == "":
+		return errors.New("rows without a name: give them one that no set of the program has")
+	case err != nil:
+		return err
+	case taken:
+		return fmt.Errorf("data set %s: this is the name of a set that comes with the program; choose another", s.Name)
+	case s.Test != "":
+		return fmt.Errorf("data set %s: test = %q names a file, but the test rows are given as a slice; leave test empty", s.Name, s.Test)
+	case s.LabelFile != "":
+		return fmt.Errorf("data set %s: label_file = %q names a file, but the labels are given as a slice; leave it empty", s.Name, s.LabelFile)
+	case s.WeightFile != "":
+		return fmt.Errorf("data set %s: weight_file = %q: it is only for the rows of a file of your own; leave it empty", s.Name, s.WeightFile)
+	case s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "":
+		return fmt.Errorf("data set %s: columns = %q, shape = %q, or schema, header or decimal: they are for a file of your own, but the rows and their shape are given; leave both empty", s.Name, s.Columns, s.Shape)
+	case s.FirstLabel != 0 && !labelled:
+		return fmt.Errorf("data set %s: first_label = %d, but the rows have no labels: call FromLabeledRows, or omit first_label", s.Name, s.FirstLabel)
+	case misshapen != nil:
+		return fmt.Errorf("data set %s: %w", s.Name, misshapen)
+	}
+	return nil
 }
 
 // label gives the rows their labels, if there are any.
@@ -347,7 +358,7 @@ func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
 			constant++
 		}
 	}
-	spec.binarize(of, rowsOfFile)
+	spec.binarize(of, philox.NewStream(spec.Seed, philox.Binarize, rowsOfFile))
 	split := of.as("rows")
 	if constant > 0 {
 		split.notice = fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path)

@@ -316,7 +316,7 @@ func absentError(place, value, remedy string) error {
 
 // place names the row and the column of a value.
 func (r *rows) place(k int) string {
-	row, unit := k/r.Shape.Units(), k%r.Shape.Units()
+	row, unit := r.before+k/r.Shape.Units(), k%r.Shape.Units()
 	for _, c := range r.columns {
 		if c.First <= unit && unit < c.First+c.Units {
 			return fmt.Sprintf("row %d, column %q", row+1, c.Name)

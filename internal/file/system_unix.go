@@ -31,3 +31,10 @@ func tryLock(f *os.File, alone bool) error {
 }
 
 func endLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
+
+// Map returns the content of a file, which must have bytes, and a function that gives it up. The system reads its pages when
+// they are used, and may forget them.
+func Map(f *os.File, size int) (content []byte, release func() error, err error) {
+	content, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	return content, func() error { return syscall.Munmap(content) }, err
+}

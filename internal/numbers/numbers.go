@@ -18,6 +18,7 @@ type Values struct {
 	bytes []uint8
 	bits  []uint8 // packedBytes per row, in the order of kernels.Unpack
 	reals []float32
+	disk  bool // whether the values take no memory of the program
 }
 
 // Bytes returns rows of bytes, one after the other. v stands for v/255.
@@ -40,7 +41,8 @@ func packedBytes(units int) int { return (units + 7) / 8 }
 
 // Check refuses values whose number is not Rows × Units.
 func (v Values) Check() error {
-	if has, want := v.Size(), v.Rows*v.Units; v.bits == nil && v.reals == nil && has != want || v.reals != nil && has != 4*want || v.bits != nil && has != v.Rows*packedBytes(v.Units) {
+	has, want := len(v.bytes)+len(v.bits)+4*len(v.reals), v.Rows*v.Units
+	if v.bits == nil && v.reals == nil && has != want || v.reals != nil && has != 4*want || v.bits != nil && has != v.Rows*packedBytes(v.Units) {
 		return fmt.Errorf("%d bytes hold %d rows of %d values: give as many values as the rows have", has, v.Rows, v.Units)
 	}
 	return nil
@@ -68,7 +70,18 @@ func (v Values) Bytes() []uint8 {
 func (v Values) Reals() []float32 { return v.reals }
 
 // Size returns the number of bytes that the values take in memory.
-func (v Values) Size() int { return len(v.bytes) + len(v.bits) + 4*len(v.reals) }
+func (v Values) Size() int {
+	if v.disk {
+		return 0
+	}
+	return len(v.bytes) + len(v.bits) + 4*len(v.reals)
+}
+
+// OnDisk returns the same values, which are in a file that is mapped into memory.
+func (v Values) OnDisk() Values {
+	v.disk = true
+	return v
+}
 
 // Row returns row i as bytes. Real numbers have none.
 func (v Values) Row(i int) []uint8 { return v.RowIn(nil, i) }
@@ -126,7 +139,7 @@ func (v Values) Select(indices []int) Values { return v.selected(nil, indices) }
 func (v Values) Keep(indices []int) Values { return v.selected(v.bits[:0], indices) }
 
 func (v Values) selected(bits []uint8, indices []int) Values {
-	return Values{len(indices), v.Units, Select(nil, v.bytes, indices, v.Units), Select(bits, v.bits, indices, packedBytes(v.Units)), Select(nil, v.reals, indices, v.Units)}
+	return Values{len(indices), v.Units, Select(nil, v.bytes, indices, v.Units), Select(bits, v.bits, indices, packedBytes(v.Units)), Select(nil, v.reals, indices, v.Units), false}
 }
 
 // Select appends the rows with the given indices. Each row has a number of values. It returns nil for nil.
@@ -143,6 +156,7 @@ func Select[T any](to, values []T, indices []int, units int) []T {
 
 // Join returns the rows of v and then those of w, which are of the same kind.
 func (v Values) Join(w Values) Values {
+	v.disk = false
 	v.Rows += w.Rows
 	if v.bytes, v.reals = slices.Concat(v.bytes, w.bytes), slices.Concat(v.reals, w.reals); v.bits != nil || w.bits != nil {
 		v.bytes, v.bits = slices.Concat(v.Part(0, v.Rows-w.Rows).Bytes(), w.Bytes()), nil
@@ -152,6 +166,7 @@ func (v Values) Join(w Values) Values {
 
 // Fill returns the values with the bytes of a row in place of those that are missing in all rows.
 func (v Values) Fill(missing []bool, row []uint8) Values {
+	v.disk = false
 	v.bytes, v.reals, v.bits = slices.Clone(v.Bytes()), slices.Clone(v.reals), nil
 	for k := range v.Rows * v.Units {
 		switch of := row[k%v.Units]; {
@@ -182,5 +197,5 @@ func (v Values) WriteTo(w io.Writer) (int64, error) {
 			return 0, err
 		}
 	}
-	return int64(v.Size()), nil
+	return int64(len(v.bytes) + len(v.bits) + 4*len(v.reals)), nil
 }

@@ -1,0 +1,15 @@
+//go:build !unix
+
+package file
+
+import (
+	"io"
+	"os"
+)
+
+// Map returns the content of a file. It takes its memory here.
+func Map(f *os.File, size int) (content []byte, release func() error, err error) {
+	content = make([]byte, size)
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, int64(size)), content)
+	return content, func() error { return nil }, err
+}
