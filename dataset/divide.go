@@ -11,7 +11,7 @@ import (
 
 // rows holds rows of values as read from a file.
 type rows struct {
-	Split             // whose bytes may be those of a file
+	Split             // whose bytes may be the bytes of a file
 	numbers []float64 // numbers of a file, until scale turns them into bytes or real numbers
 	kind    string    // the type of the numbers of a file, named as in npy.Numbers, pictureKind or tableKind; "" for others
 	pixels  []uint16  // of pictures, as 16 bits, until develop or divideBy turns them into bytes or real numbers

@@ -84,7 +84,7 @@ func (s Split) Gaps() (all []Gap) {
 // begin makes t read rows with gaps, and the identifiers that formats of tables would skip.
 func (g *Gaps) begin(t *table) {
 	g.table, t.gaps = t, g
-	maps.DeleteFunc(t.kinds, func(_ string, of given) bool { return of.kind == IdentifierColumn })
+	maps.DeleteFunc(t.kinds, func(_ string, of Column) bool { return of.Kind == IdentifierColumn })
 }
 
 // end returns the columns by which the rows become units, after the file was read.

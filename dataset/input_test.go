@@ -31,17 +31,17 @@ func TestParseRows(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for format, content := range map[string]string{"csv": c.rows, "json": c.json} {
-			got, err := blank.ParseRows(Input{"memory", format, []byte(content)})
+			got, err := blank.ParseRows(Input{Name: "memory", Format: format, Content: []byte(content)})
 			if err != nil || !slices.Equal(got.Reals(), want.Reals()) || got.Rows != 4 {
 				t.Errorf("%s, %s: %v, want %v (error %v)", name, format, got.Reals(), want.Reals(), err)
 			}
-			gaps, err := blank.ParseGaps(Input{"memory", format, []byte(strings.Replace(content, `"Aa"`, "null", 1))})
+			gaps, err := blank.ParseGaps(Input{Name: "memory", Format: format, Content: []byte(strings.Replace(content, `"Aa"`, "null", 1))})
 			if err != nil || gaps.Missing != map[string]int{"csv": 0, "json": 1}[format] {
 				t.Errorf("%s, %s: gaps %+v (error %v)", name, format, gaps, err)
 			}
 		}
 		for format, content := range map[string]string{"csv": c.json, "json": c.rows, "npy": c.rows} {
-			if _, err := blank.ParseRows(Input{"memory", format, []byte(content)}); err == nil || !strings.Contains(err.Error(), "declared as "+format) {
+			if _, err := blank.ParseRows(Input{Name: "memory", Format: format, Content: []byte(content)}); err == nil || !strings.Contains(err.Error(), "declared as "+format) {
 				t.Errorf("%s as %s: error %v", name, format, err)
 			}
 		}

@@ -188,7 +188,7 @@ func (s Spec) fromTable(t *table, data source) (source, error) {
 	named := false // whether columns of numbers have names of their own
 	if s.numbers {
 		if tries = append(tries, Real); t.header != nil && s.Shape == "" {
-			columns, _, err := t.kindsOf(s)
+			columns, err := t.kindsOf(s)
 			if named = err == nil && numbersAmong(columns, t.kinds) != nil; named {
 				slices.Reverse(tries)
 			}

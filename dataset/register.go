@@ -74,7 +74,7 @@ func (t *table) read(r io.Reader) error {
 	}
 	t.beginNamed()
 	line := 0
-	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].kind.isIgnored() }
+	skips := func(column string) bool { return t.kinds[strings.TrimSpace(column)].Kind.isIgnored() }
 	add := func(fields []string) error {
 		line++
 		return t.add(fields, line)

@@ -77,7 +77,7 @@ func (of Schema) Blank(spec Spec) (*Set, error) {
 	set.header, set.scale, set.spins, set.keys, set.classes, set.scalings = of.Header, of.scale, of.scale.Spins, of.keys, of.classes, of.scalings
 	if spec.Schema != "" { // which gives all kinds
 		for _, c := range of.Columns {
-			kinds[c.Name] = given{}
+			kinds[c.Name] = Column{}
 		}
 	}
 	switch {
@@ -270,7 +270,7 @@ func (c columnTOML) column() (Column, error) {
 
 // isComplete reports whether a schema declares the values of a column of a kind, so that they need not be inferred.
 func (c Column) isComplete(kind ColumnKind) bool {
-	return c.Name != "" && c.Kind == kind && (c.Values != nil || kind == RealColumn)
+	return c.Kind == kind && (c.Values != nil || kind == RealColumn && c.Units == 1)
 }
 
 // declare reads the columns of a table from the schema in a file. Columns of the Spec have precedence.
@@ -292,11 +292,10 @@ func (t *table) declare(path string) error {
 	if t.headed == "" {
 		t.headed = map[bool]string{false: "no", true: "yes"}[of.Header]
 	}
-	t.open = t.open || of.Gaps
-	t.declared = map[string]Column{}
+	t.schema, t.open = true, t.open || of.Gaps
 	for _, c := range of.Columns {
 		if _, is := t.kinds[c.Name]; !is {
-			t.kinds[c.Name], t.declared[c.Name] = given{kind: c.Kind, log: c.Log}, c
+			t.kinds[c.Name] = c
 		}
 	}
 	return nil

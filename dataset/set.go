@@ -350,7 +350,7 @@ func (s *Set) leftOut() (text string) {
 }
 
 // cases returns a line on a column whose values differ only in upper and lower case, unless kinds has it, or "".
-func (s *Set) cases(kinds map[string]given) string {
+func (s *Set) cases(kinds map[string]Column) string {
 	for _, c := range s.columns {
 		_, given := kinds[c.Name]
 		for i, value := range c.Values {
@@ -369,7 +369,7 @@ const leastSkewness = 2
 
 // oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column with a number, such as
 // −999, that may stand for a missing value, unless kinds has the columns.
-func (s *Set) oddNumbers(kinds map[string]given) (skewed []string, coded string) {
+func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string) {
 	if s.spec.rules() == FirstRules || s.spec.Schema != "" || !s.train.AreReal() || s.train.Rows < 3 {
 		return nil, ""
 	}
@@ -693,7 +693,7 @@ func (s *Set) Numbers() (columns []string) {
 }
 
 // numbersAmong returns the Numbers of a set with these columns, whose kinds the Spec gives.
-func numbersAmong(all []Column, kinds map[string]given) (columns []string) {
+func numbersAmong(all []Column, kinds map[string]Column) (columns []string) {
 	if (&rows{columns: all}).named() == nil {
 		return nil
 	}
@@ -701,7 +701,7 @@ func numbersAmong(all []Column, kinds map[string]given) (columns []string) {
 		if c.Kind != RealColumn {
 			continue
 		}
-		if kinds[c.Name].ranges > 0 {
+		if kinds[c.Name].ranges() > 0 {
 			return nil
 		}
 		columns = append(columns, c.Name)

@@ -111,33 +111,33 @@ const maxValues = 255
 type table struct {
 	code      string // stands for a missing value
 	rules     Rules
-	kinds     map[string]given // the kinds that the Spec sets, by the names of columns
-	alike     bool             // whether the numbers of all columns have one scale, as in an array
-	commas    bool             // whether fields may have decimal commas
-	separator rune             // separates the fields of a text file
-	header    []string         // nil if columns have no names
+	kinds     map[string]Column // the columns that the Spec or its schema declares, by their names
+	alike     bool              // whether the numbers of all columns have one scale, as in an array
+	commas    bool              // whether fields may have decimal commas
+	separator rune              // separates the fields of a text file
+	header    []string          // nil if columns have no names
 	columns   []fields
 	rows      int
-	python    string            // reads a file that is no text of lines, in a remedy
-	kept      bool              // whether coded keeps the fields
-	declared  map[string]Column // the columns of a schema that the Spec names, by their names
-	headed    string            // whether the first row is a header, "yes" or "no", or "" if that is not known
-	decimal   string            // the decimal point or comma, or "" if that is not known
-	point     string            // the decimal character of the training file, or "" if its numbers have none
-	like      []Column          // of a set whose training rows the file resembles, like a second file, or nil
-	train     int               // rows of the first file, 0 while it is read
-	first     []string          // first row of a file, which may be its header
-	line      int               // the line number of first
-	again     int               // the line number of the first row that repeats first, or 0
-	below     int               // the line number of the row below first
-	last      []string          // last row of a file
-	lastLine  int               // the line number of last
-	room      int               // number of fields for which there is memory
-	named     bool              // whether the first row is known to be a header
-	doubt     string            // whether the first row of the second file is a header
-	order     []int             // the column of each field of the second file; nil if both files have the same order
-	open      bool              // whether fields may be missing, as a Spec or a schema declares
-	gaps      *Gaps             // collects the missing fields of the second file; nil if they are refused
+	python    string   // reads a file that is no text of lines, in a remedy
+	kept      bool     // whether coded keeps the fields
+	schema    bool     // whether the Spec names a schema
+	headed    string   // whether the first row is a header, "yes" or "no", or "" if that is not known
+	decimal   string   // the decimal point or comma, or "" if that is not known
+	point     string   // the decimal character of the training file, or "" if its numbers have none
+	like      []Column // of a set whose training rows the file resembles, like a second file, or nil
+	train     int      // rows of the first file, 0 while it is read
+	first     []string // first row of a file, which may be its header
+	line      int      // the line number of first
+	again     int      // the line number of the first row that repeats first, or 0
+	below     int      // the line number of the row below first
+	last      []string // last row of a file
+	lastLine  int      // the line number of last
+	room      int      // number of fields for which there is memory
+	named     bool     // whether the first row is known to be a header
+	doubt     string   // whether the first row of the second file is a header
+	order     []int    // the column of each field of the second file; nil if both files have the same order
+	open      bool     // whether fields may be missing, as a Spec or a schema declares
+	gaps      *Gaps    // collects the missing fields of the second file; nil if they are refused
 }
 
 type fields struct {
@@ -192,7 +192,7 @@ func (t *table) add(record []string, line int) error {
 			if t.named || t.headed == "yes" {
 				name = t.first[i]
 			}
-			t.columns[i].lacks = t.declared[name].Missing
+			t.columns[i].lacks = t.kinds[name].Missing
 		}
 		return nil
 	}
@@ -606,16 +606,17 @@ func (c fields) isBits() bool {
 	return slices.Contains(c.numbers, 0) && slices.Contains(c.numbers, 1) && !slices.ContainsFunc(c.numbers, func(v float64) bool { return v != 0 && v != 1 })
 }
 
-// given is a kind of column that a Spec sets.
-type given struct {
-	kind   ColumnKind
-	ranges int  // 0 if the Spec gives no number
-	log    bool // whether the column is real, with the logarithms of its numbers
+// ranges returns the number of ranges that a Spec gives a real column, or 0.
+func (c Column) ranges() int {
+	if c.Kind != RealColumn || c.Values != nil || c.Units == 1 {
+		return 0
+	}
+	return c.Units
 }
 
-// parseColumns returns the kinds in a list NAME=KIND,NAME=KIND. Names may contain commas and equals signs.
-func parseColumns(text string) (map[string]given, error) {
-	kinds := map[string]given{}
+// parseColumns returns the columns in a list NAME=KIND,NAME=KIND. Names may contain commas and equals signs.
+func parseColumns(text string) (map[string]Column, error) {
+	kinds := map[string]Column{}
 	start := "" // of a name that contains commas
 	parts := strings.Split(text, ",")
 	for i, part := range parts {
@@ -638,25 +639,25 @@ func parseColumns(text string) (map[string]given, error) {
 }
 
 // parseColumn reads NAME=KIND, and reports whether the kind is known.
-func parseColumn(text string) (name string, of given, is bool) {
+func parseColumn(text string) (name string, of Column, is bool) {
 	text = strings.TrimSpace(text)
 	cut := max(0, strings.LastIndex(text, "="))
 	kind, number, ranged := strings.Cut(strings.TrimPrefix(text[cut:], "="), ":")
-	if of = (given{kind: ColumnKind(kind)}); kind == logarithm {
-		of = given{kind: RealColumn, log: true}
+	if of.Kind = ColumnKind(kind); kind == logarithm {
+		of.Kind, of.Log = RealColumn, true
 	}
 	var err error
 	if ranged {
-		of.ranges, err = strconv.Atoi(number)
+		of.Units, err = strconv.Atoi(number)
 	}
-	is = cut > 0 && err == nil && slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, IdentifierColumn, SkippedColumn}, of.kind) &&
-		(!ranged || of.kind == RealColumn && !of.log && 2 <= of.ranges && of.ranges <= maxValues)
+	is = cut > 0 && err == nil && slices.Contains([]ColumnKind{BinaryColumn, CategoricalColumn, RealColumn, LabelColumn, IdentifierColumn, SkippedColumn}, of.Kind) &&
+		(!ranged || of.Kind == RealColumn && !of.Log && 2 <= of.Units && of.Units <= maxValues)
 	return text[:cut], of, is
 }
 
-// kindsOf returns the name and the kind of each column, and the number of ranges for a real column. The kind is the
+// kindsOf returns the columns without their units, but with the ranges that the Spec gives a real column. The kind is the
 // one that the Spec sets; otherwise the fields suggest it.
-func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
+func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 	t.alike = s.array || s.Shape != "" || s.Largest != 0
 	kinds := maps.Clone(t.kinds)
 	labels := -1
@@ -667,58 +668,58 @@ func (t *table) kindsOf(s Spec) (columns []Column, ranges []int, err error) {
 		switch {
 		case is:
 		case t.isIndex(i):
-			of.kind = IdentifierColumn
+			of.Kind = IdentifierColumn
 		case t.header != nil && t.header[i] == "" && c.isBlank():
-			of.kind = SkippedColumn
+			of.Kind = SkippedColumn
 		case isLabel(name):
-			of.kind = LabelColumn
+			of.Kind = LabelColumn
 		case c.digits > 1 && c.zero:
-			return nil, nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")
+			return nil, fmt.Errorf("column %q has %d digits 0 and 1 in each row: put separators between the digits if each is a value, or make the column categorical with columns = %q (--columns)", name, c.digits, name+"=categorical")
 		case t.rules != FirstRules && c.numbers == nil && !c.unlisted:
-			return nil, nil, fmt.Errorf(`column %q has lists of numbers (%s): give each number a column, for example with pandas.DataFrame(pandas.read_csv(FILE)[%q].str.findall(r"[^][,\s]+").tolist()).to_csv("rows.csv", index=False), or make the column categorical with columns = %q (--columns)`, name, c.text, name, name+"=categorical")
+			return nil, fmt.Errorf(`column %q has lists of numbers (%s): give each number a column, for example with pandas.DataFrame(pandas.read_csv(FILE)[%q].str.findall(r"[^][,\s]+").tolist()).to_csv("rows.csv", index=False), or make the column categorical with columns = %q (--columns)`, name, c.text, name, name+"=categorical")
 		case t.rules != FirstRules && t.isBelowText(c):
-			return nil, nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+			return nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
-			return nil, nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+			return nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
-			of.kind = IdentifierColumn
+			of.Kind = IdentifierColumn
 		case t.rules != FirstRules && c.numbers != nil && c.padded != "" && t.header != nil && !t.alike:
-			return nil, nil, fmt.Errorf("column %q has numbers that begin with 0 (%s), and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.padded, name+"=categorical", name+"=real", name+"=skip")
+			return nil, fmt.Errorf("column %q has numbers that begin with 0 (%s), and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.padded, name+"=categorical", name+"=real", name+"=skip")
 		case t.rules != FirstRules && t.isNameless(i) && (i == 0 || strings.HasPrefix(name, "__")):
-			return nil, nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
+			return nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
 		case t.rules != FirstRules && c.numbers == nil && c.missing == "" && len(c.trained(t.train)) == 1:
-			of.kind = SkippedColumn
+			of.Kind = SkippedColumn
 		case c.numbers == nil && len(c.trained(t.train)) > 2, c.codes != nil && c.numbers == nil && c.missing != "":
-			of.kind = CategoricalColumn
+			of.Kind = CategoricalColumn
 		case c.numbers == nil && len(c.trained(t.train)) == 2, c.isBits():
-			of.kind = BinaryColumn
+			of.Kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
-			return nil, nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
+			return nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
 		case c.numbers == nil:
-			return nil, nil, fmt.Errorf("column %q has one value throughout (%s): leave it out with columns = %q (--columns)", name, c.text, name+"=skip")
+			return nil, fmt.Errorf("column %q has one value throughout (%s): leave it out with columns = %q (--columns)", name, c.text, name+"=skip")
 		default:
-			of.kind = RealColumn
+			of.Kind = RealColumn
 		}
-		if of.kind == LabelColumn {
+		if of.Kind == LabelColumn {
 			if labels >= 0 {
-				return nil, nil, fmt.Errorf("the columns %q and %q both have labels: keep one with columns = %q (--columns)", t.name(labels), name, name+"=skip")
+				return nil, fmt.Errorf("the columns %q and %q both have labels: keep one with columns = %q (--columns)", t.name(labels), name, name+"=skip")
 			}
 			labels = i
 		}
-		columns, ranges = append(columns, Column{Name: name, Kind: of.kind, Log: of.log, Missing: t.declared[name].Missing}), append(ranges, cmp.Or(of.ranges, usualRanges))
+		columns = append(columns, Column{Name: name, Kind: of.Kind, Log: of.Log, Missing: of.Missing, Units: of.ranges()})
 	}
 	for i := range t.columns {
-		if _, is := t.kinds[t.name(i)]; t.declared != nil && !is {
-			return nil, nil, fmt.Errorf("the schema has no column %q: add it, for example with kind = \"skip\", or write the schema anew", t.name(i))
+		if _, is := t.kinds[t.name(i)]; t.schema && !is {
+			return nil, fmt.Errorf("the schema has no column %q: add it, for example with kind = \"skip\", or write the schema anew", t.name(i))
 		}
 	}
 	for name := range kinds {
-		return nil, nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, log, label, identifier and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
+		return nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, log, label, identifier and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
 	}
 	if t.rules != FirstRules {
 		t.byKind(columns, s.Binarization)
 	}
-	return columns, ranges, nil
+	return columns, nil
 }
 
 // fewNumbers is the largest number of different numbers that may be categories together with text, as 0, 1, 2 and 3+.
@@ -932,7 +933,7 @@ const rowsAtOnce = 64
 
 // known returns the columns of a table or, if they have no names or values, the name of the column of each unit. The
 // Spec sets kinds.
-func known(columns []Column, header bool, kinds map[string]given) (all []Column, unnamed []string) {
+func known(columns []Column, header bool, kinds map[string]Column) (all []Column, unnamed []string) {
 	for _, c := range columns {
 		if _, given := kinds[c.Name]; header || c.Values != nil || c.Kind.isIgnored() && !given {
 			return columns, nil
@@ -977,13 +978,13 @@ func (t *table) withoutMissing(column string) string {
 // inferred returns the columns and their units. The Spec sets the kinds of the columns; otherwise the fields
 // suggest them.
 func (t *table) inferred(s Spec) ([]Column, error) {
-	columns, ranges, err := t.kindsOf(s)
+	columns, err := t.kindsOf(s)
 	if err != nil {
 		return nil, err
 	}
 	plain := true // whether all columns keep their numbers
 	for _, of := range t.kinds {
-		plain = plain && (of.kind == LabelColumn || of.kind.isIgnored())
+		plain = plain && (of.Kind == LabelColumn || of.Kind.isIgnored())
 	}
 	for i, c := range columns {
 		plain = plain && (c.Kind == LabelColumn || c.Kind.isIgnored() || t.columns[i].numbers != nil)
@@ -1005,13 +1006,13 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		}
 		switch {
 		case c.Kind.isIgnored():
-			if d, is := t.declared[c.Name]; is {
+			if d, is := t.kinds[c.Name]; is {
 				c.Values = d.Values
 			}
 		case c.Log && s.Binarization != Real:
 			return nil, fmt.Errorf("column %q: its logarithms are %w: keep them as they are with binarization real (--binarization real)", c.Name, ErrOutside)
-		case t.declared[c.Name].isComplete(c.Kind):
-			d := t.declared[c.Name]
+		case t.kinds[c.Name].isComplete(c.Kind):
+			d := t.kinds[c.Name]
 			c.Values, c.Cuts, c.Units = d.Values, d.Cuts, d.Units
 		case c.Kind == LabelColumn && of.numbers != nil:
 		case c.Kind == LabelColumn && of.codes == nil:
@@ -1023,7 +1024,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		case c.Kind == RealColumn && of.numbers == nil:
 			return nil, fmt.Errorf("column %q is real, but has %s: correct it, or make the column categorical with columns = %q (--columns)", c.Name, of.text, c.Name+"=categorical")
 		case c.Kind == RealColumn:
-			c.Cuts = cutsOf(of.observed(t.train), ranges[i])
+			c.Cuts = cutsOf(of.observed(t.train), cmp.Or(c.Units, usualRanges))
 			c.Values = rangesOf(c.Cuts)
 			c.Units = len(c.Values)
 		case of.codes == nil:

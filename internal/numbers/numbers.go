@@ -154,7 +154,7 @@ func Select[T any](to, values []T, indices []int, units int) []T {
 	return to
 }
 
-// Join returns the rows of v and then those of w, which are of the same kind.
+// Join returns the rows of v and then the rows of w, which are of the same kind.
 func (v Values) Join(w Values) Values {
 	v.disk = false
 	v.Rows += w.Rows

@@ -190,20 +190,24 @@ func (m model) logP(rows dataset.Split) runs.Estimate {
 
 func realMoments(rows dataset.Split) []moments {
 	weights := rows.Counts()
-	all := make([]moments, rows.Shape.Units())
-	counted := slices.IndexFunc(weights, func(w float64) bool { return w > 0 })
-	for i, first := range rows.Floats(counted)[0] {
-		sum, squares, n := 0.0, 0.0, floats.Sum(weights)
-		for r, w := range weights {
+	all, total := make([]moments, rows.Shape.Units()), floats.Sum(weights)
+	for i := range all {
+		all[i].n = total
+	}
+	first := rows.Floats(slices.IndexFunc(weights, func(w float64) bool { return w > 0 }))[0]
+	for r, w := range weights { // by rows, as they lie in memory or on disk
+		for i := range all {
 			if k := r*len(all) + i; rows.IsMissing(k) {
-				n -= w
+				all[i].n -= w
 			} else {
-				x := rows.At(k) - first
-				sum, squares = sum+w*x, squares+w*x*x
+				x := rows.At(k) - first[i]
+				all[i].mean, all[i].variance = all[i].mean+w*x, all[i].variance+w*x*x
 			}
 		}
-		if all[i].mean = first; n > 0 {
-			all[i] = moments{first + sum/n, max(0, squares/n-sum/n*sum/n), n}
+	}
+	for i, of := range all {
+		if all[i].mean = first[i]; of.n > 0 {
+			all[i] = moments{first[i] + of.mean/of.n, max(0, of.variance/of.n-of.mean/of.n*of.mean/of.n), of.n}
 		}
 	}
 	return all
