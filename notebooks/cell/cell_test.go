@@ -74,12 +74,12 @@ func TestInterrupt(t *testing.T) {
 
 // Only the given rows count, greys count as black or white, and of equally near rows the first is returned.
 func TestNearest(t *testing.T) {
-	split := dataset.Split{Shape: dataset.Shape{Height: 1, Width: 3}, Rows: 4, Values: []uint8{
+	split := dataset.Split{Shape: dataset.Shape{Height: 1, Width: 3}, Values: dataset.Bytes(3, []uint8{
 		255, 255, 0,
 		255, 0, 0,
 		127, 128, 0,
 		0, 255, 0,
-	}}
+	})}
 	for _, test := range []struct {
 		rows  []int
 		image []uint8
