@@ -355,7 +355,7 @@ func (m *Model) exactBeliefLogP(ctx context.Context, rows dataset.Split) ([]floa
 // h of the hidden units of machines[0]; the machines above give p(h).
 func (m *Model) logPOn(ctx context.Context, machines stack, v kernels.Matrix) ([]float64, error) {
 	if len(machines) == 0 {
-		return m.exactLogP(ctx, v)
+		return m.exactLogP(ctx, dataset.Split{}, v)
 	}
 	h := kernels.States(machines[0].Hidden())
 	above, err := m.logPOn(ctx, machines[1:], h)

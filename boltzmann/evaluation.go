@@ -20,7 +20,7 @@ import (
 // come from the spread over the rows, and are NaN for a single row. Stochastic binarisation draws each row once,
 // from the seed.
 type Evaluation struct {
-	// LogP is log p(v) = −F(v) − log Z. For Gaussian units it is the log-density of grey values between 0 and
+	// LogP is log p(v) = −F(v) − log Z, of the observed units of rows with missing values. For Gaussian units it is the log-density of grey values between 0 and
 	// 1; a label is summed out. Its standard error leaves out the error of log Z, which all rows share.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
@@ -108,7 +108,7 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		e.Samples = a.samples()
 	}
 	exactly, distinct := m.countable(rows), map[string]float64{}
-	counted := m.encoding.standard == nil && m.below == nil // whether to sum p(v) over rows
+	counted := m.encoding.standard == nil && m.below == nil && !set.HasGaps() && rows.Lacking() == 0 // whether to sum p(v) over rows
 	e, err := e.of(set, rows, func(rows dataset.Split) ([]float64, runs.SampleSize, error) {
 		energies, size, err := m.bestFreeEnergy(ctx, rows, exactly, a.samples())
 		if err != nil || !counted {
@@ -133,11 +133,13 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 	if counted {
 		e.Mass = massOf(distinct, float64(e.LogZ.Value))
 	}
-	drift, err := m.Drift(ctx, set.Train())
-	if err != nil {
-		return e, err
+	if !set.HasGaps() { // chains begin at training rows
+		drift, err := m.Drift(ctx, set.Train())
+		if err != nil {
+			return e, err
+		}
+		e.Drift = &drift
 	}
-	e.Drift = &drift
 	if len(m.rungs) > 0 {
 		bridge, err := m.Bridge(ctx, bridgeRounds, nil)
 		if err != nil && !errors.Is(err, errShortLadder) {
@@ -221,6 +223,10 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 			return nil, size, err
 		}
 		return m.beliefFreeEnergies(ctx, v, samples)
+	}
+	if rows.Lacking() > 0 {
+		energies, err := m.observedFreeEnergies(ctx, rows)
+		return energies, size, err
 	}
 	states, err := m.states(ctx, rows)
 	if err != nil {

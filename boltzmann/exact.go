@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -41,7 +42,7 @@ func (m *Model) checkEnumerable() error {
 // ExactLogP returns log p of each row, in nats, with log Z from ExactLogZ. In a deep machine it also sums over the
 // hidden units for each row. In a belief network it sums over the hidden units below the top machine, at most 2²⁰
 // states. For Gaussian units it returns the log-density of grey values between 0 and 1. A label is summed out: add
-// log p(y|v) from LogLabelProbabilities to get log p(v,y).
+// log p(y|v) from LogLabelProbabilities to get log p(v,y). If values are missing, it returns log p of the observed units.
 func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	if err := m.checkEnumerable(); err != nil {
 		return nil, err
@@ -49,19 +50,24 @@ func (m *Model) ExactLogP(ctx context.Context, rows dataset.Split) ([]float64, e
 	if m.below != nil {
 		return m.exactBeliefLogP(ctx, rows)
 	}
-	states, err := m.states(ctx, rows)
+	states, err := m.states(ctx, ignoring(rows))
 	if err != nil {
 		return nil, err
 	}
-	return m.exactLogP(ctx, states)
+	return m.exactLogP(ctx, rows, states)
 }
 
-func (m *Model) exactLogP(ctx context.Context, states kernels.Matrix) ([]float64, error) {
+func (m *Model) exactLogP(ctx context.Context, rows dataset.Split, states kernels.Matrix) ([]float64, error) {
 	logZ, err := m.parameters.logZ(ctx)
 	if err != nil {
 		return nil, err
 	}
-	logP, err := m.parameters.exactFreeEnergies(ctx, states)
+	var logP []float64
+	if rows.Lacking() > 0 {
+		logP, err = m.observedFreeEnergies(ctx, rows)
+	} else {
+		logP, err = m.parameters.exactFreeEnergies(ctx, states)
+	}
 	for i := range logP {
 		logP[i] = -logP[i] - logZ - m.encoding.logScale()
 	}
@@ -84,7 +90,7 @@ func (p *Parameters) logZ(ctx context.Context) (float64, error) {
 // side describes a machine for enumeration. It enumerates the states of the units on one side, the few, and sums
 // out the units on the other side, the many.
 type side struct {
-	few, many  []float32                      // the biases of the few and of the many
+	few, many  []float64                      // the biases of the few and of the many
 	weights    kernels.Matrix                 // one row for each of the few
 	partition  func(inputs []float64) float64 // log Z of the many, given their inputs
 	categories int                            // number of categories of each variable of the few; 0 for Bernoulli units
@@ -93,10 +99,13 @@ type side struct {
 
 func (p *Parameters) smallerSide() side {
 	var few, many units = p.visibleUnits(), p.hiddenUnits()
-	s := side{few: p.VisibleBiases, many: p.HiddenBiases, weights: p.Weights}
+	s := side{few: kernels.Doubles(p.VisibleBiases), many: kernels.Doubles(p.HiddenBiases), weights: p.Weights}
+	if p.given != nil {
+		s.many = p.given
+	}
 	if p.hiddenFew() {
 		few, many = many, few
-		s.few, s.many, s.weights = p.HiddenBiases, p.VisibleBiases, kernels.Transposed(p.Weights)
+		s.few, s.many, s.weights = s.many, s.few, kernels.Transposed(p.Weights)
 	}
 	s.partition, s.categories = many.partition, few.(enumerable).categories()
 	for s.low < s.variables() && s.power(s.low+1) <= statesAPart {
@@ -133,9 +142,9 @@ func (s side) logParts(ctx context.Context) ([]float64, error) {
 // logTerms returns −F(s) of the states of a part: term k belongs to state(part, k). The order is a reflected
 // Gray code, in which neighbours differ in one variable.
 func (s side) logTerms(part int) []float64 {
-	inputs, linear := kernels.Doubles(s.many), 0.0
+	inputs, linear := slices.Clone(s.many), 0.0
 	flip := func(unit int, factor float64) {
-		linear += factor * float64(s.few[unit])
+		linear += factor * s.few[unit]
 		accumulate(inputs, factor, kernels.Row(s.weights, unit))
 	}
 	for unit, on := range s.state(part, 0) {

@@ -133,7 +133,8 @@ func (e Experiment) Check(set *dataset.Set) error {
 		e.checkHidden,
 		e.checkLadder,
 		func() error { return e.checkLabels(set) },
-		func() error { return e.Header().Check(set) },
+		func() error { return e.Header().CheckObserved(set) },
+		func() error { return e.checkGaps(set) },
 		func() error { return e.checkRows(set) },
 		func() error { return e.checkMemory(set.Shape()) },
 	)

@@ -68,26 +68,31 @@ func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix,
 	all := newChains(states.Rows, m.parameters)
 	inParts(states.Rows, func(first, last int) {
 		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
-		draw := func() {
-			at.layer = 0
-			at.draw(w.seen, c.visible, c.visibleInputs)
-			for r := range c.visible.Rows {
-				v := kernels.Row(c.visible, r)
-				for i, missing := range mask {
-					if !missing {
-						v[i] = kernels.Row(states, first+r)[i]
-					}
+		c.clamp(ctx, w, kernels.Rows(states, first, last), func(int) dataset.Mask { return mask }, at, sweeps)
+	})
+	return all
+}
+
+// clamp runs a chain from each row of states on p(v,h|known), with the mask of each row.
+func (c *chains) clamp(ctx context.Context, w *products, states kernels.Matrix, masks func(r int) dataset.Mask, at place, sweeps int) {
+	draw := func() {
+		at.layer = 0
+		at.draw(w.seen, c.visible, c.visibleInputs)
+		for r := range c.visible.Rows {
+			v := kernels.Row(c.visible, r)
+			for i, missing := range masks(r) {
+				if !missing {
+					v[i] = kernels.Row(states, r)[i]
 				}
 			}
 		}
-		draw() // from inputs that are 0
-		for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
-			at.step, at.layer = uint32(sweep), 1
-			w.up(c.hiddenInputs, c.visible)
-			at.draw(w.latent, c.hidden, c.hiddenInputs)
-			w.down(c.visibleInputs, c.hidden)
-			draw()
-		}
-	})
-	return all
+	}
+	draw() // from inputs that are 0
+	for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
+		at.step, at.layer = uint32(sweep), 1
+		w.up(c.hiddenInputs, c.visible)
+		at.draw(w.latent, c.hidden, c.hiddenInputs)
+		w.down(c.visibleInputs, c.hidden)
+		draw()
+	}
 }

@@ -162,18 +162,21 @@ func (s *state) begin(method MethodSpec, seed uint64) {
 }
 
 func means(rows dataset.Split, binarization dataset.Binarization) []float64 {
-	means := make([]float64, rows.Shape.Units())
+	means, missing := make([]float64, rows.Shape.Units()), make([]float64, rows.Shape.Units())
 	for r := range rows.Rows {
 		for i := range means {
-			if value := rows.At(r*len(means) + i); binarization != dataset.Fixed {
+			switch value := rows.At(r*len(means) + i); {
+			case rows.IsMissing(r*len(means) + i):
+				missing[i]++
+			case binarization != dataset.Fixed:
 				means[i] += value
-			} else if value >= 0.5 {
+			case value >= 0.5:
 				means[i]++
 			}
 		}
 	}
 	for i := range means {
-		means[i] /= float64(rows.Rows)
+		means[i] /= max(1, float64(rows.Rows)-missing[i])
 	}
 	return means
 }
@@ -230,7 +233,7 @@ func (l *learner) Norms() (runs.Norms, error) { return nil, nil }
 // Validate returns the means of the measures over rows. It refuses rows that do not fit the machine.
 func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measures, error) {
 	m := l.experiment.model(l.trainer.state, rows.Shape)
-	states, err := m.states(ctx, rows)
+	states, err := m.states(ctx, ignoring(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -242,6 +245,10 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 			return
 		}
 		visible := kernels.Rows(states, first, last)
+		for r := first; r < last; r++ {
+			each[r].mask = rows.Mask(r)
+		}
+		w.fillIn(visible, each[first:last], m.seed, first)
 		hidden, inputs := kernels.NewMatrix(visible.Rows, p.Hidden()), kernels.NewMatrix(visible.Rows, p.Visible())
 		w.up(hidden, visible)
 		flip := place{key: philox.Key(m.seed), purpose: philox.Flip, sample: 1, datum: uint32(first)} // steps have sample 0
@@ -249,8 +256,9 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 		w.reconstruct(inputs, hidden)
 		for r := range visible.Rows {
 			for i, mean := range w.seen.means(kernels.Row(inputs, r)[:p.observed()]) {
-				d := float64(kernels.Row(visible, r)[i]) - mean
-				errors[first+r] += d * d
+				if d := float64(kernels.Row(visible, r)[i]) - mean; !rows.IsMissing((first+r)*p.observed() + i) {
+					errors[first+r] += d * d
+				}
 			}
 		}
 	})
@@ -262,8 +270,8 @@ func (l *learner) Validate(ctx context.Context, rows dataset.Split) (runs.Measur
 	}
 	measured := l.measures(each)
 	measured[reconstructionMeasure.Key] = reconstruction
-	if m.below == nil && p.Spec.Doubled == DoubledNeither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows) <= cheapTerms {
-		logP, err := m.exactLogP(ctx, states)
+	if m.below == nil && p.Spec.Doubled == DoubledNeither && p.terms() <= cheapTerms && p.posteriorTerms()*float64(rows.Rows)+m.gapTerms(rows) <= cheapTerms {
+		logP, err := m.exactLogP(ctx, rows, states)
 		if err != nil {
 			return nil, err
 		}

@@ -4,14 +4,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
 type likelihood struct {
 	objective  float64 // log-pseudo-likelihood, or score if the visible units are Gaussian
 	freeEnergy float64
-	label      float64 // log p(y|v) of the row's label, if the machine has labels
-	mistaken   float64 // 1 if another label is likelier, 0 if none is, and the probability of a wrong guess in a tie
+	label      float64      // log p(y|v) of the row's label, if the machine has labels
+	mask       dataset.Mask // of the row; nil if it is complete
+	mistaken   float64      // 1 if another label is likelier, 0 if none is, and the probability of a wrong guess in a tie
 }
 
 // meter measures rows of visible units. It is valid until the weights change.
@@ -26,7 +28,7 @@ func newMeter(w *products) meter { return w.seen.meter(w) }
 
 // pseudoMeter estimates the log-pseudo-likelihood Σ_i log p(v_i | v_−i) in nats, conditional on the label if
 // there is one. It sums over some of the variables and scales the sum to all variables. The estimate is
-// unbiased, since the first variable is drawn uniformly. A doubled side counts as two copies of the units
+// unbiased, since the first variable is drawn uniformly. The sum leaves out missing variables, which were drawn. A doubled side counts as two copies of the units
 // with equal states.
 type pseudoMeter struct {
 	*products
@@ -42,6 +44,11 @@ func (m pseudoMeter) measure(rows []likelihood, v, h, _ kernels.Matrix, at place
 		partition := m.latent.sumOut(kernels.Row(h, r), off)
 		first := int(uint64(at.key.Block(at.counter(r))[0]) * uint64(variables) >> 32)
 		logs := m.discrete.pseudo(m.products, x, inputs, partition, room, off, first, units)
+		for k := range logs {
+			if at := (first + k*variables/len(logs)) % variables; rows[r].mask != nil && rows[r].mask[at*m.observed()/variables] {
+				logs[k] = 0
+			}
+		}
 		rows[r].objective = floats.Sum(logs) * float64(variables) / float64(len(logs))
 		linear := float64(m.upwards) * float64(blas32.Dot(vector(x), vector(m.VisibleBiases)))
 		rows[r].freeEnergy = -linear - float64(m.downwards)*partition - m.latentEntropy(x)

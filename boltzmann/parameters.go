@@ -19,6 +19,8 @@ type Parameters struct {
 	// a restricted one. Layer 0 is v. In the fields above, the visible units are the even layers, one after the
 	// other, and the hidden units are the odd layers.
 	Layers []int
+
+	given []float64 // the biases of the hidden units instead, given observed visible units: see restOf
 }
 
 func (s MachineSpec) size(visible int) int {

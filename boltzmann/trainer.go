@@ -226,6 +226,12 @@ func (t *trainer) positive(rows []int) {
 		if len(t.climber) > 0 {
 			t.climber.riseTo(v, observed, binarize)
 		}
+		if t.rows.Missing != nil {
+			for r := range v.Rows {
+				t.measures[first+r].mask = t.rows.Mask(rows[first+r])
+			}
+			t.products.fillIn(v, t.measures[first:last], uint64(t.key)+uint64(t.step)<<32, first)
+		}
 		if t.parameters.Layers != nil {
 			t.products.meanField(v, h, t.method.settling())
 		} else {

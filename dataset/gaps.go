@@ -223,6 +223,15 @@ func (g *Gaps) mask() (missing []bool) {
 // IsMissing reports whether the value at an index into the values of all rows is missing.
 func (s Split) IsMissing(i int) bool { return s.Missing != nil && s.Missing[i] }
 
+// Mask returns the mask of row r, or nil if the row is complete.
+func (s Split) Mask(r int) Mask {
+	n := s.Shape.Units()
+	if s.Missing == nil || !slices.Contains(s.Missing[r*n:(r+1)*n], true) {
+		return nil
+	}
+	return s.Missing[r*n : (r+1)*n]
+}
+
 // Lacking returns the number of missing values.
 func (s Split) Lacking() (n int) {
 	for _, missing := range s.Missing {

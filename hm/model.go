@@ -279,12 +279,8 @@ func (m *Model) checkRows(s dataset.Split) error {
 }
 
 func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
-	if err := s.Check(); err != nil {
+	if err := runs.CheckRows(a.Visible(), s); err != nil {
 		return err
-	}
-	if visible := a.Visible(); s.Shape.Units() != visible {
-		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: evaluate it on %s, the data set it was trained on",
-			visible, s.Name, s.Shape.Units(), e.Dataset.Name)
 	}
 	if err := checkStates(a, s); err != nil {
 		return err

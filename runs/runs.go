@@ -290,11 +290,13 @@ func (h Header) CheckObserved(set *dataset.Set) error {
 }
 
 // RefuseGaps returns an error if values of some rows are missing. noun names the models that do not learn from such rows.
-func RefuseGaps(noun string, set *dataset.Set) error {
+// By default, the remedy is another family.
+func RefuseGaps(noun string, set *dataset.Set, remedy ...string) error {
 	if !set.HasGaps() {
 		return nil
 	}
-	return fmt.Errorf("the rows of %s have missing values (gaps = true), and %s learns only from complete rows: train factor-analysis, ppca or boltzmann, which learn from the observed values, and fill the gaps in with helmholtz impute, or leave the rows out", set.Name(), noun)
+	return fmt.Errorf("the rows of %s have missing values (gaps = true), and %s learns only from complete rows: %s, or fill the gaps in with helmholtz impute by a run that learned from them", set.Name(), noun,
+		append(remedy, "train factor-analysis, ppca or boltzmann, which learn from the observed values")[0])
 }
 
 func checkSequences(wanted bool, set *dataset.Set) error {
