@@ -295,9 +295,9 @@ func (t *table) fillGaps() {
 	}
 }
 
-// observed returns the numbers of the first file that are not missing.
+// observed returns the numbers of the first file that are not missing, or all of a column without any, which is refused later.
 func (c fields) observed(train int) []float64 {
-	if c.absences == nil {
+	if c.absences == nil || !slices.Contains(c.absences[:train], false) {
 		return c.numbers[:train]
 	}
 	var all []float64

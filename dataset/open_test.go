@@ -114,6 +114,24 @@ func TestGapsAreKept(t *testing.T) {
 	}
 }
 
+// A column without values, and a code for missing values that is the only value of a column, are refused with a remedy that works.
+func TestColumnsWithoutValuesAreRefused(t *testing.T) {
+	text := "a,b,c\n1.5,,7\n2.5,,7\n,,\n4,,7\n"
+	for missing, column := range map[string]string{"": "b", "7": "b"} {
+		spec := Spec{Name: written(t, "rows.csv", text), Missing: missing, Gaps: true, Binarization: Real, Validation: new(0)}
+		_, err := spec.Open()
+		wantError(t, err, fmt.Sprintf("column %q", column), "b=skip")
+		if spec.Columns = "b=skip"; missing != "" {
+			_, err = spec.Open()
+			wantError(t, err, `column "c"`, "c=skip")
+			spec.Columns = "b=skip,c=skip"
+		}
+		if set := opened(t, spec); set.Shape().Units() != 1 {
+			t.Error(set)
+		}
+	}
+}
+
 // NaN and codes in arrays and in rows of a program are gaps if they are declared.
 func TestArraysKeepDeclaredGaps(t *testing.T) {
 	nan := math.NaN()

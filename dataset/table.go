@@ -805,7 +805,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && !c.Kind.isIgnored() {
-			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, t.withoutMissing(c.Name)+t.gapsOf(columns)+"; or keep such rows for a model that learns from rows with gaps, with gaps = true (--gaps)")
+			remedy := t.withoutMissing(c.Name) + t.gapsOf(columns)
+			if !t.open {
+				remedy += "; or keep such rows for a model that learns from rows with gaps, with gaps = true (--gaps)"
+			}
+			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, remedy)
 		}
 		if of.invalid != "" && !c.Kind.isIgnored() {
 			return train, test, fmt.Errorf("%s, column %q: %w", of.invalid, c.Name, errNotUTF8)

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Models that learn from rows with gaps train on a declared table, score observed values and say so, and fill in the others.
+// Models that need complete rows are refused by name.
+func TestTablesWithGaps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "age,pay,sick,town\n"
+	for i := range 80 {
+		fields := []string{fmt.Sprint(20 + i*i%31), fmt.Sprintf("%d.25", i*i%7), []string{"no", "yes"}[i%2], []string{"Aa", "Bb"}[i/3%2]}
+		if i%3 == 0 {
+			fields[i%4] = []string{"", "NA"}[i%2]
+		}
+		text += strings.Join(fields, ",") + "\n"
+	}
+	for path, text := range map[string]string{"open.csv": text, "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := "--dataset open.csv --epochs 1 --out "
+	for run, train := range map[string]string{
+		"fa": "factor-analysis --factors 1 --standardize --binarization real --gaps", "rbm": "boltzmann --algorithm pcd --layers 2 --batch 10 --gaps",
+	} {
+		succeed(t, append([]string{"train"}, strings.Fields(train+" "+data+run)...)...)
+		_, out, says := helmholtz(t, t.Context(), "eval", run, "--json")
+		if !strings.Contains(says, "log p of the observed values: ") || !strings.Contains(out, `"missing":`) {
+			t.Errorf("%s: %s%s", run, out, says)
+		}
+		code, out, says := helmholtz(t, t.Context(), "eval", run, "--rows", "rows.csv")
+		if code != 0 || strings.Count(out, "\n") != 3 || !strings.Contains(says, "values of the 2 rows are missing\nlog p of 2 rows: exact") {
+			t.Errorf("%s: %s%s", run, out, says)
+		}
+		succeed(t, "impute", run, "rows.csv", "--out", run+".csv")
+		if filled, _ := os.ReadFile(run + ".csv"); strings.Contains(string(filled), ",,") || strings.Count(string(filled), "\n") != 3 {
+			t.Errorf("%s: %s", run, filled)
+		}
+	}
+	for args, says := range map[string]string{
+		"train --gaps --algorithm rws " + data + "hm":        "a Helmholtz machine learns only from complete rows: train factor-analysis, ppca or boltzmann",
+		"train ica --binarization real --gaps " + data + "i": "an analysis of independent components learns only from complete rows",
+		"train --algorithm rws " + data + "hm":               "gaps = true (--gaps)",
+	} {
+		if code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...); code == 0 || !strings.Contains(err, says) {
+			t.Errorf("%s says %s", args, err)
+		}
+	}
+}
