@@ -26,6 +26,9 @@ var reconstructionMeasure = runs.Measure{Key: "reconstruction_error", Name: "rec
 // not a likelihood, and the exact log p(x) if one side has so few units that the sum takes less than a
 // second.
 //
+// If values are missing, the measures are of rows whose missing units were drawn given the others, but the
+// pseudo-likelihood, the error of reconstruction and log p count only the observed units.
+//
 // For machines with labels, the objective is the exact log p(y|v). Steps and validation then also measure the
 // fraction of rows for which another class is likelier than the label, and the pseudo-likelihood or score of
 // v given the label.
