@@ -80,7 +80,6 @@ func (p *Parameters) restOf(v []float32, mask dataset.Mask) (rest *Parameters, e
 
 // fillIn draws the missing units of rows of states given the others, by the masks of each row.
 func (w *products) fillIn(states kernels.Matrix, each []likelihood, seed uint64, first int) {
-	var chained []int
 	for r := range states.Rows {
 		mask, v := each[r].mask, kernels.Row(states, r)
 		if mask == nil {
@@ -88,7 +87,9 @@ func (w *products) fillIn(states kernels.Matrix, each []likelihood, seed uint64,
 		}
 		rest, _ := w.restOf(v, mask)
 		if rest.summed() > mostDrawn {
-			chained = append(chained, r)
+			c, at := newChains(1, w.Parameters), place{key: philox.Key(seed), purpose: philox.Clamp, datum: uint32(first + r)}
+			c.clamp(context.Background(), w, kernels.Rows(states, r, r+1), func(int) dataset.Mask { return mask }, at, gapSweeps)
+			copy(v, c.visible.Data)
 			continue
 		}
 		drawn, err := rest.exactStates(context.Background(), 1, seed, uint32(first+r))
@@ -102,12 +103,6 @@ func (w *products) fillIn(states kernels.Matrix, each []likelihood, seed uint64,
 				k++
 			}
 		}
-	}
-	for _, r := range chained { // each with its own random numbers, whatever the other rows
-		c := newChains(1, w.Parameters)
-		at := place{key: philox.Key(seed), purpose: philox.Clamp, datum: uint32(first + r)}
-		c.clamp(context.Background(), w, kernels.Rows(states, r, r+1), func(int) dataset.Mask { return each[r].mask }, at, gapSweeps)
-		copy(kernels.Row(states, r), c.visible.Data)
 	}
 }
 

@@ -61,15 +61,11 @@ func (s *Set) readGaps(path string, in *Input) (g *Gaps, err error) {
 
 // Gaps returns the masks of the rows, and the rows of each. The mask of complete rows hides nothing.
 func (s Split) Gaps() (all []Gap) {
-	units, places := s.Shape.Units(), map[string]int{}
+	none, places := make(Mask, s.Shape.Units()), map[string]int{}
 	for r := range s.Rows {
-		if s.Missing == nil && r > 0 {
-			all[0].Rows = append(all[0].Rows, r)
-			continue
-		}
-		mask := make(Mask, units)
-		if s.Missing != nil {
-			mask = s.Missing[r*units : (r+1)*units]
+		mask := s.Mask(r)
+		if mask == nil {
+			mask = none
 		}
 		key := string(packMask(mask))
 		place, known := places[key]
@@ -273,23 +269,21 @@ func (t *table) fillGaps() {
 			c.values, c.places = nil, map[string]uint8{}
 		}
 		for r, missing := range c.absences {
-			if codes == nil || missing {
+			from := r
+			if missing {
+				from = first
+			}
+			if c.numbers != nil {
+				c.numbers[r] = c.numbers[from]
+			}
+			if codes == nil {
 				continue
 			}
-			place, known := c.places[values[codes[r]]]
-			if !known {
-				place = uint8(len(c.values))
-				c.values, c.places[values[codes[r]]] = append(c.values, values[codes[r]]), place
+			value := values[codes[from]]
+			if _, known := c.places[value]; !known {
+				c.values, c.places[value] = append(c.values, value), uint8(len(c.values))
 			}
-			c.codes[r] = place
-		}
-		for r, missing := range c.absences {
-			if missing && codes != nil {
-				c.codes[r] = c.codes[first]
-			}
-			if missing && c.numbers != nil {
-				c.numbers[r] = c.numbers[first]
-			}
+			c.codes[r] = c.places[value]
 		}
 		c.missing = ""
 	}
@@ -311,22 +305,22 @@ func (c fields) observed(train int) []float64 {
 
 // fillGaps puts a value of the unit in the place of each missing one, or 0 if it has none.
 func (r *rows) fillGaps() {
-	units, values := r.Shape.Units(), r.Bytes()
-	for k := range r.Missing {
-		if !r.Missing[k] {
-			continue
-		}
-		first := k % units
-		for first < len(r.Missing) && r.Missing[first] {
+	units, n, values := r.Shape.Units(), len(r.Missing), r.Bytes()
+	for first := range units {
+		k := first
+		for first < n && r.Missing[first] {
 			first += units
 		}
-		if r.numbers != nil {
-			r.numbers[k] = 0
-		}
-		if first < len(r.Missing) && r.numbers != nil {
-			r.numbers[k] = r.numbers[first]
-		} else if first < len(r.Missing) {
-			values[k] = values[first]
+		for ; k < n; k += units {
+			switch {
+			case !r.Missing[k]:
+			case r.numbers != nil && first < n:
+				r.numbers[k] = r.numbers[first]
+			case r.numbers != nil:
+				r.numbers[k] = 0
+			case first < n:
+				values[k] = values[first]
+			}
 		}
 	}
 }

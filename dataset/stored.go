@@ -14,8 +14,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -155,9 +155,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		data = data[len(part):]
 		if values := split.Rows * shape.Units(); split.Missing {
 			end := len(part) - (values+7)/8
-			bits := make([]uint8, (values+7)/8*8)
-			kernels.Unpack(bits, part[end:])
-			for _, v := range bits[:values] {
+			for _, v := range numbers.Bits(values, part[end:]).Row(0) {
 				divided[i].Missing = append(divided[i].Missing, v != 0)
 			}
 			part = part[:end]

@@ -32,14 +32,6 @@ func (m *Model) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float
 	return m.logPObserved(o.Rows), "exact", nil
 }
 
-// logPOfRows implements LogPOfRows for a model whose exact log p the function logP returns.
-func logPOfRows(shape dataset.Shape, logP func(x [][]float64) []float64, o runs.EvaluationOptions) ([]float64, string, error) {
-	if err := runs.CheckRows(shape.Units(), o.Rows); err != nil {
-		return nil, "", err
-	}
-	return logP(o.Rows.Floats()), "exact", nil
-}
-
 // Drawings lists the images that the model draws: samples of x without and with their noise,
 // reconstructions of rows, and the loadings of each factor.
 func (m *Model) Drawings() []runs.Drawing {

@@ -165,7 +165,10 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 // LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact". It refuses rows whose number of
 // units differs from the model's.
 func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	return logPOfRows(m.shape, m.LogP, o)
+	if err := runs.CheckRows(m.shape.Units(), o.Rows); err != nil {
+		return nil, "", err
+	}
+	return m.LogP(o.Rows.Floats()), "exact", nil
 }
 
 // Sample draws n rows x ~ p(x) from the seed, and returns them with their means b + As in the plane. n must not be

@@ -609,11 +609,7 @@ func (f *fitting[S, M]) Norms() (Norms, error) { return nil, nil }
 
 // Validate returns an error if rows have another number of units than the training rows.
 func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measures, error) {
-	check := CheckRows
-	if f.family.Gaps {
-		check = CheckObserved
-	}
-	if err := check(f.set.Shape().Units(), rows); err != nil {
+	if err := CheckObserved(f.set.Shape().Units(), rows); err != nil {
 		return nil, err
 	}
 	measured, err := f.family.Validate(ctx, f.Fit, f.model, rows)
