@@ -220,11 +220,11 @@ func TestMagics(t *testing.T) {
 		return nil
 	}, display: func(_, text string) { page = text }}
 	run := func(line string) (string, string) {
-		var out strings.Builder
-		if err := m.Run(t.Context(), line, &out); err != nil {
-			return out.String(), err.Error()
+		out, err := m.Run(t.Context(), line)
+		if err != nil {
+			return out, err.Error()
 		}
-		return out.String(), ""
+		return out, ""
 	}
 	if out, _ := run("docs"); !strings.Contains(out, "%hm docs train") {
 		t.Errorf("the list of guides: %q", out)

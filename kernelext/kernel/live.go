@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"log"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/kernelext/internal/proxy"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -22,62 +20,117 @@ import (
 // live shows runs in the notebook while they train: progress, curves and samples.
 type live struct {
 	folder string // of the run directories
-	board  *board
-	kernel *proxy.Kernel
-	ready  chan struct{} // closed once kernel is set
+	// display shows HTML in the notebook; with update it replaces the display with the same id.
+	display func(id, html string, update bool)
+	after   func(time.Duration, func()) // time.AfterFunc
 
-	mu       sync.Mutex
-	followed map[string]bool // displayed runs that another program trains
+	mu     sync.Mutex
+	panels map[string]*panel
 }
 
-// betweenLooks is the interval at which a run that another program trains is checked.
-const betweenLooks = 2 * time.Second
-
-func newLive(folder string) *live {
-	l := &live{folder: folder, ready: make(chan struct{}), followed: map[string]bool{}}
-	l.board = newBoard(func(id, html string, update bool) {
-		<-l.ready
-		l.kernel.Display(id, map[string]string{"text/html": html}, update)
-	})
-	return l
+// panel is the display of one run.
+type panel struct {
+	html     string
+	still    bool // html describes a run that is not training
+	followed bool // another program trains the run
+	ids      []string
+	added    time.Time // when the newest display was added, or the panel if it has none
+	quiet    bool      // the last update was too recent for another
+	stale    bool      // html is newer than the last update
 }
 
-// connect connects the displays to their notebook.
-func (l *live) connect(k *proxy.Kernel) {
-	l.kernel = k
-	close(l.ready)
+const (
+	// betweenUpdates is the minimum time between updates: 5 updates per second. As in plotting.LiveHTML, it is longer
+	// if the newest display is old.
+	betweenUpdates = 200 * time.Millisecond
+	// betweenLooks is the interval at which a run that another program trains is checked.
+	betweenLooks = 2 * time.Second
+	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
+	mostDisplays = 8
+)
+
+func newLive(folder string, display func(id, html string, update bool)) *live {
+	return &live{folder: folder, display: display, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }, panels: map[string]*panel{}}
 }
 
-// display displays a text of a MIME type once.
-func (l *live) display(kind, text string) {
-	<-l.ready
-	l.kernel.Display(rand.Text(), map[string]string{kind: text}, false)
-}
-
-// fail makes the running cell fail.
-func (l *live) fail(reason string) {
-	<-l.ready
-	l.kernel.Fail(reason)
-}
-
-// left tells about the runs that a kernel leaves unfinished when it ends, in its log and in the notebook.
-func (l *live) left(unfinished []session.Info) {
-	<-l.ready
-	for _, i := range unfinished {
-		text := fmt.Sprintf("the kernel ends, and the run %s with it, after epoch %d of %d: %%hm resume %s in the next kernel continues it, and so does helmholtz train --resume %s",
-			i.Name, i.Epoch, i.Epochs, i.Name, i.Dir)
-		log.Print("helmholtz kernel: ", text)
-		l.kernel.Warn(text)
+// panel returns the panel of a run. The caller holds the lock.
+func (l *live) panel(run string) *panel {
+	p := l.panels[run]
+	if p == nil {
+		p = &panel{added: time.Now()}
+		l.panels[run] = p
 	}
+	return p
+}
+
+// of returns a copy of the panel of a run.
+func (l *live) of(run string) panel {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return *l.panel(run)
+}
+
+// shows reports whether a run has a display.
+func (l *live) shows(run string) bool { return len(l.of(run).ids) > 0 }
+
+// add adds a display of a run.
+func (l *live) add(run string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.panel(run)
+	id := "helmholtz-" + rand.Text()
+	p.ids, p.added = append(p.ids, id), time.Now()
+	if len(p.ids) > mostDisplays {
+		p.ids = p.ids[1:]
+	}
+	l.display(id, p.html, false)
+}
+
+// update replaces the displays of a run immediately, or as soon as the rate allows. still says that html describes a
+// run that is not training.
+func (l *live) update(run, html string, still bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.panel(run)
+	p.html, p.still, p.stale = html, still, true
+	if !p.quiet {
+		l.send(p)
+	}
+}
+
+// flush shows the last update of a run now, regardless of the rate.
+func (l *live) flush(run string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.panel(run); p.stale {
+		l.send(p)
+	}
+}
+
+// send updates the displays of a panel, and again later if the panel has changed by then. The
+// caller holds the lock.
+func (l *live) send(p *panel) {
+	for _, id := range p.ids {
+		l.display(id, p.html, true)
+	}
+	p.quiet, p.stale = true, false
+	l.after(max(betweenUpdates, time.Since(p.added)/1000), func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		p.quiet = false
+		if p.stale {
+			l.send(p)
+		}
+	})
 }
 
 // show adds a display of a run. Training keeps the display up to date. If the run is not training,
 // show describes its current state, and once more if the run began or ended meanwhile.
 func (l *live) show(s *session.Session, run string) error {
 	info, err := s.Info(run)
-	for err == nil && (info.State != session.Running || l.board.of(run).html == "") {
+	for err == nil && (info.State != session.Running || l.of(run).html == "") {
 		described := info.State
-		l.board.describe(run, asOf(run, describe(info)))
+		l.update(run, describe(info), true)
 		if info, err = s.Info(run); info.State == described {
 			break
 		}
@@ -85,13 +138,14 @@ func (l *live) show(s *session.Session, run string) error {
 	if err != nil {
 		return err
 	}
-	l.board.show(run)
+	l.add(run)
 	if info.State == session.Elsewhere {
 		l.mu.Lock()
-		follows := l.followed[run]
-		l.followed[run] = true
+		p := l.panel(run)
+		begins := !p.followed
+		p.followed = true
 		l.mu.Unlock()
-		if !follows {
+		if begins {
 			l.follow(s, info)
 		}
 	}
@@ -101,16 +155,16 @@ func (l *live) show(s *session.Session, run string) error {
 // follow updates the display of a run after each epoch while another program trains the run, and
 // once when that program has stopped.
 func (l *live) follow(s *session.Session, shown session.Info) {
-	l.board.after(betweenLooks, func() {
+	l.after(betweenLooks, func() {
 		info, err := s.Info(shown.Name)
 		trains := err == nil && info.State == session.Elsewhere
 		if !trains {
 			l.mu.Lock()
-			delete(l.followed, shown.Name)
+			l.panel(shown.Name).followed = false
 			l.mu.Unlock()
 		}
 		if err == nil && info.State != session.Running && (!trains || info.Epoch != shown.Epoch) {
-			l.board.describe(shown.Name, asOf(shown.Name, describe(info)))
+			l.update(shown.Name, describe(info), true)
 		}
 		if trains {
 			l.follow(s, info)
@@ -120,15 +174,16 @@ func (l *live) follow(s *session.Session, shown session.Info) {
 
 // ended describes a run that has ended, unless its recorder already shows the end.
 func (l *live) ended(s *session.Session, run string) {
-	if !l.board.of(run).still {
+	if !l.of(run).still {
 		return
 	}
 	if info, err := s.Info(run); err == nil && info.State != session.Running {
-		l.board.describe(run, asOf(run, describe(info)))
+		l.update(run, describe(info), true)
 	}
 }
 
-// describe returns the description of a run that is not training.
+// describe returns the description of a run that is not training. It includes the time, because after the notebook is
+// reopened or the kernel restarted, nobody keeps the display up to date.
 func describe(i session.Info) string {
 	text := fmt.Sprintf("<p><b>%s</b> %s, epoch %d of %d</p>", html.EscapeString(i.Name), html.EscapeString(i.Does()), i.Epoch, i.Epochs)
 	for _, said := range []string{i.Error, i.Warning} {
@@ -136,17 +191,10 @@ func describe(i session.Info) string {
 			text += fmt.Sprintf("<p>%s</p>", html.EscapeString(said))
 		}
 	}
-	run, err := runs.Open(i.Dir)
-	if err != nil || i.Epoch == 0 {
-		return text
+	if run, err := runs.Open(i.Dir); err == nil && i.Epoch > 0 {
+		text += image(plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
 	}
-	return text + image(plotting.Curves(run.History()).Size(5, 2.6)) + samples(i.Dir)
-}
-
-// asOf adds the time to a description of a run: after the notebook is reopened or the kernel
-// restarted, nobody keeps the display up to date.
-func asOf(run, shown string) string {
-	return fmt.Sprintf("%s<div>as of %s</div>%s", shown, time.Now().Format("2 January 2006, 15:04:05"), hint(run))
+	return fmt.Sprintf("%s<div>as of %s</div>%s", text, time.Now().Format("2 January 2006, 15:04:05"), hint(i.Name))
 }
 
 // hint returns HTML that explains how to show the current state of a run.
@@ -157,19 +205,19 @@ func hint(run string) string {
 // observe returns the recorder that shows a run.
 func (l *live) observe(run string) runs.Recorder {
 	dir := filepath.Join(l.folder, run)
-	return watch(l.board, run, func() string { return samples(dir) })
+	return l.watch(run, func() string { return samples(dir) })
 }
 
 // watched is the recorder of a displayed run. After each epoch it draws samples of the checkpoint,
 // if the run has a display.
 type watched struct {
 	runs.Recorder
-	board  *board
+	live   *live
 	run    string
 	sample func() string // draws samples of the last checkpoint
 	newer  bool          // there may be a checkpoint that is not drawn yet
 
-	mu       sync.Mutex // taken before the board's lock
+	mu       sync.Mutex // taken before the lock of live
 	progress string
 	samples  string
 	drawing  chan struct{} // closed when drawing has ended; nil if idle
@@ -178,18 +226,19 @@ type watched struct {
 	took     time.Duration // the last drawing
 }
 
-func watch(b *board, run string, sample func() string) *watched {
-	w := &watched{board: b, run: run, sample: sample, newer: true}
-	w.Recorder = plotting.LiveHTML(func() bool { return b.shows(run) }, w.show)
+func (l *live) watch(run string, sample func() string) *watched {
+	w := &watched{live: l, run: run, sample: sample, newer: true}
+	w.Recorder = plotting.LiveHTML(func() bool { return l.shows(run) }, func(progress string) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.progress = progress
+		w.show()
+	})
 	return w
 }
 
-func (w *watched) show(progress string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.progress = progress
-	w.board.update(w.run, w.progress+w.samples+hint(w.run))
-}
+// show shows the run as it is. The caller holds the lock.
+func (w *watched) show() { w.live.update(w.run, w.progress+w.samples+hint(w.run), false) }
 
 // Epoch notes that the next checkpoint has to be drawn.
 func (w *watched) Epoch(e runs.Epoch) {
@@ -200,7 +249,7 @@ func (w *watched) Epoch(e runs.Epoch) {
 // Step draws samples at the first step after an epoch, when its checkpoint exists, or at a later one if they were
 // drawn lately.
 func (w *watched) Step(p runs.Progress) {
-	if w.newer && w.board.shows(w.run) && !w.lately() {
+	if w.newer && w.live.shows(w.run) && !w.lately() {
 		w.newer = false
 		w.draw()
 	}
@@ -212,7 +261,7 @@ func (w *watched) Step(p runs.Progress) {
 func (w *watched) lately() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.board.of(w.run).stale || time.Since(w.drawn) < 10*w.took
+	return w.live.of(w.run).stale || time.Since(w.drawn) < 10*w.took
 }
 
 // errSaved is shown for a run that was stopped or paused.
@@ -224,10 +273,10 @@ func (w *watched) End(err error) {
 		err = errSaved
 	}
 	w.Recorder.End(err)
-	if w.board.shows(w.run) {
+	if w.live.shows(w.run) {
 		<-w.draw()
 	}
-	w.board.flush(w.run)
+	w.live.flush(w.run)
 }
 
 // draw draws samples while training continues, and again if it is already drawing. It returns a
@@ -257,7 +306,7 @@ func (w *watched) drawWhileNewer() {
 		if drawn != "" {
 			w.samples = drawn
 		}
-		w.board.update(w.run, w.progress+w.samples+hint(w.run))
+		w.show()
 	}
 	close(w.drawing)
 	w.drawing = nil
@@ -286,113 +335,4 @@ func samples(dir string) (drawn string) {
 func image(f *plotting.Figure) string {
 	text, _ := f.HTML()
 	return text
-}
-
-const (
-	// betweenUpdates is the minimum time between updates: 5 updates per second. As in plotting.LiveHTML, it is longer
-	// if the newest display is old.
-	betweenUpdates = 200 * time.Millisecond
-	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
-	mostDisplays = 8
-)
-
-// display shows HTML in the notebook; with update it replaces the display with the same id.
-type display func(id, html string, update bool)
-
-// board keeps the displays of runs up to date.
-type board struct {
-	display display
-	after   func(time.Duration, func()) // time.AfterFunc
-
-	mu     sync.Mutex
-	panels map[string]*panel
-}
-
-// panel is the display of one run.
-type panel struct {
-	html  string
-	still bool // html describes a run that is not training
-	ids   []string
-	added time.Time // when the newest display was added, or the panel if it has none
-	quiet bool      // the last update was too recent for another
-	stale bool      // html is newer than the last update
-}
-
-func newBoard(d display) *board {
-	return &board{display: d, panels: map[string]*panel{}, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }}
-}
-
-// panel returns the panel of a run. The caller holds the lock.
-func (b *board) panel(run string) *panel {
-	p := b.panels[run]
-	if p == nil {
-		p = &panel{added: time.Now()}
-		b.panels[run] = p
-	}
-	return p
-}
-
-// of returns a copy of the panel of a run.
-func (b *board) of(run string) panel {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return *b.panel(run)
-}
-
-// shows reports whether a run has a display.
-func (b *board) shows(run string) bool { return len(b.of(run).ids) > 0 }
-
-// show adds a display of a run.
-func (b *board) show(run string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := b.panel(run)
-	id := "helmholtz-" + rand.Text()
-	p.ids, p.added = append(p.ids, id), time.Now()
-	if len(p.ids) > mostDisplays {
-		p.ids = p.ids[1:]
-	}
-	b.display(id, p.html, false)
-}
-
-// update replaces the display of a training run immediately, or as soon as the rate allows.
-func (b *board) update(run, html string) { b.set(run, html, false) }
-
-// describe is like update, for a run that is not training.
-func (b *board) describe(run, html string) { b.set(run, html, true) }
-
-func (b *board) set(run, html string, still bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := b.panel(run)
-	p.html, p.still, p.stale = html, still, true
-	if !p.quiet {
-		b.send(p)
-	}
-}
-
-// flush shows the last update of a run now, regardless of the rate.
-func (b *board) flush(run string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if p := b.panel(run); p.stale {
-		b.send(p)
-	}
-}
-
-// send updates the displays of a panel, and again later if the panel has changed by then. The
-// caller holds the lock.
-func (b *board) send(p *panel) {
-	for _, id := range p.ids {
-		b.display(id, p.html, true)
-	}
-	p.quiet, p.stale = true, false
-	b.after(max(betweenUpdates, time.Since(p.added)/1000), func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		p.quiet = false
-		if p.stale {
-			b.send(p)
-		}
-	})
 }

@@ -5,7 +5,6 @@ package kernel
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,19 +20,19 @@ import (
 
 // slow returns a board whose displays are updated once and then not again of
 // their own, and what they show last.
-func slow() (b *board, last *string) {
+func slow() (b *live, last *string) {
 	last = new(string)
-	b = newBoard(func(_, html string, _ bool) { *last = html })
+	b = newLive("", func(_, html string, _ bool) { *last = html })
 	b.after = func(time.Duration, func()) {}
 	return b, last
 }
 
 // drawn returns the recorder of a run that has a display and has taken a step,
 // while samples of the first checkpoint are drawn until goOn is closed.
-func drawn(b *board) (w *watched, goOn chan struct{}) {
+func drawn(b *live) (w *watched, goOn chan struct{}) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	first := true
-	w = watch(b, "run", func() string {
+	w = b.watch("run", func() string {
 		if !first {
 			return "later"
 		}
@@ -42,7 +41,7 @@ func drawn(b *board) (w *watched, goOn chan struct{}) {
 		<-goOn
 		return "earlier"
 	})
-	b.show("run")
+	b.add("run")
 	w.Begin(runs.Plan{Epochs: 2, StepsPerEpoch: 1})
 	w.Step(runs.Progress{Epoch: 1, Step: 1})
 	<-begun
@@ -109,7 +108,7 @@ func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 	b, last := slow()
 	drawings := 0
-	w := watch(b, "run", func() string {
+	w := b.watch("run", func() string {
 		drawings++
 		return "samples"
 	})
@@ -120,7 +119,7 @@ func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
 	if w.drawing != nil || drawings > 0 {
 		t.Error("samples were drawn for nobody")
 	}
-	b.show("run")
+	b.add("run")
 	w.Step(runs.Progress{Epoch: 2, Step: 4})
 	w.End(nil)
 	if !strings.Contains(*last, "samples<") {
@@ -153,7 +152,7 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 		return afterEpoch(2, func() { panic("no <room>") })
 	})
 	defer s.Close()
-	l := &live{board: b}
+	l := b
 	set, err := dataset.Spec{Name: "3by3", Subset: 32}.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -236,8 +235,7 @@ func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
 	<-epochs
 	goOn <- true
 	<-epochs // the checkpoint of the first is saved
-	l := newLive(folder)
-	l.board = b
+	l := b
 	for range 2 { // it is followed once
 		if err := l.show(here, "run"); err != nil || !strings.Contains(*last, "training in another program") || !strings.Contains(*last, "epoch 1 of 3") {
 			t.Errorf("shown is %.200s, %v", *last, err)
@@ -263,9 +261,8 @@ func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
 // A display of a waiting run shows that the run has failed before its recorder began, or has been stopped.
 func TestDisplaysOfWaitingRunsShowTheirEnd(t *testing.T) {
 	folder, shown := t.TempDir(), make(chan string, 10)
-	l := newLive(folder)
-	l.board = newBoard(func(_, html string, _ bool) { shown <- html })
-	l.board.after = func(_ time.Duration, f func()) { go f() }
+	l := newLive(folder, func(_, html string, _ bool) { shown <- html })
+	l.after = func(_ time.Duration, f func()) { go f() }
 	s := session.New(folder, func(string) runs.Recorder { return nil })
 	s.OnEnd(func(run string) { l.ended(s, run) })
 	defer s.Close()
@@ -309,7 +306,7 @@ func (f everyEpoch) Epoch(e runs.Epoch) { f(e.Epoch) }
 
 // A line that panics says so, and the kernel and what it trains go on.
 func TestMagicsThatPanic(t *testing.T) {
-	err := magics{show: func(string) error { panic("no figure") }}.Run(t.Context(), "show run", io.Discard)
+	_, err := magics{show: func(string) error { panic("no figure") }}.Run(t.Context(), "show run")
 	if err == nil || err.Error() != "%hm show: panic: no figure" {
 		t.Errorf("it says %v", err)
 	}

@@ -60,15 +60,15 @@ func commands() []command {
 	}
 }
 
-// Run runs a line of a cell.
-func (m magics) Run(ctx context.Context, line string, stdout io.Writer) error {
+// Run runs a line of a cell, and returns what it prints.
+func (m magics) Run(ctx context.Context, line string) (printed string, err error) {
 	fields := strings.Fields(line)
 	if len(fields) == 0 {
 		fields = []string{"help"}
 	}
 	c, ok := find(fields[0])
 	if !ok {
-		return fmt.Errorf("%%hm %s is unknown%s; %%hm help lists the lines", fields[0], names.Meant(fields[0], m.Complete("")...))
+		return "", fmt.Errorf("%%hm %s is unknown%s; %%hm help lists the lines", fields[0], names.Meant(fields[0], m.Complete("")...))
 	}
 	arguments, n := fields[1:], len(strings.Fields(c.arguments))
 	fixed := !strings.HasPrefix(c.arguments, "[")
@@ -76,18 +76,14 @@ func (m magics) Run(ctx context.Context, line string, stdout io.Writer) error {
 		arguments = append(arguments[:n-1], unquoted(strings.Join(arguments[n-1:], " ")))
 	}
 	if fixed && len(arguments) != n {
-		return fmt.Errorf("%%hm %s: write %%hm %s", c.name, strings.TrimSpace(c.name+" "+c.arguments))
+		return "", fmt.Errorf("%%hm %s: write %%hm %s", c.name, strings.TrimSpace(c.name+" "+c.arguments))
 	}
 	var out strings.Builder
 	m.ctx = ctx
-	err := c.guarded(m, arguments, &out)
-	if out.Len() > 0 {
-		fmt.Fprint(stdout, out.String())
+	if err = c.guarded(m, arguments, &out); err != nil {
+		err = fmt.Errorf("%%hm %s: %w", c.name, err)
 	}
-	if err != nil {
-		return fmt.Errorf("%%hm %s: %w", c.name, err)
-	}
-	return nil
+	return out.String(), err
 }
 
 // unquoted removes a pair of quotes around a word.

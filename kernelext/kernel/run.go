@@ -4,8 +4,10 @@ package kernel
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -66,30 +68,40 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	if tools.GoPLS, err = leashedGoPLS(dir, self, tools.GoPLS); err != nil {
 		return err
 	}
-	live := newLive(session.Folder)
+	var k *proxy.Kernel
+	live := newLive(session.Folder, func(id, html string, update bool) { k.Display(id, map[string]string{"text/html": html}, update) })
 	s := session.New(session.Folder, live.observe)
 	s.OnEnd(func(run string) { live.ended(s, run) })
 	defer s.Close()
 	show := func(run string) error { return live.show(s, run) }
-	server, err := serve(dir, s, show, live.fail)
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	k, err := proxy.Start(proxy.Options{
+	k, err = proxy.New(proxy.Options{
 		ConnectionFile: connectionFile,
 		Guard:          []string{self, "kernel", "guard"},
 		GoNB:           append(append([]string{tools.GoNB, "-go_work=" + tools.Module}, quiet...), options...),
 		Environment:    append(environment(tools), "TMPDIR="+temporary, session.Environment+"="+dir),
 		Directory:      dir,
-		Magics:         magics{session: s, show: show, display: live.display},
+		Magics:         magics{session: s, show: show, display: func(kind, text string) { k.Display(rand.Text(), map[string]string{kind: text}, false) }},
 		Introduction:   introduction(),
-		Stop:           sync.OnceFunc(func() { live.left(s.Close()) }),
+		Stop: sync.OnceFunc(func() {
+			for _, i := range s.Close() {
+				text := fmt.Sprintf("the kernel ends, and the run %s with it, after epoch %d of %d: %%hm resume %s in the next kernel continues it, and so does helmholtz train --resume %s",
+					i.Name, i.Epoch, i.Epochs, i.Name, i.Dir)
+				log.Print("helmholtz kernel: ", text)
+				k.Warn(text)
+			}
+		}),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot start the kernel: %w", err)
 	}
-	live.connect(k)
+	server, err := serve(dir, s, show, k.Fail)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if err := k.Start(); err != nil {
+		return fmt.Errorf("cannot start the kernel: %w", err)
+	}
 	go func() { _ = warm(ctx, tools, temporary) }() // if it fails, completions take longer
 	return k.Wait(ctx)
 }

@@ -15,8 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // startTime is how long GoNB may take to start and answer.
@@ -83,9 +81,9 @@ func (g *child) connect(c connection) (err error) {
 	deadline := time.Now().Add(startTime)
 	for _, s := range []struct {
 		wire *(*wire)
-		kind zmq4.SocketType
+		kind string
 		port int
-	}{{&g.shell, zmq4.Dealer, c.Shell}, {&g.control, zmq4.Dealer, c.Control}, {&g.stdin, zmq4.Dealer, c.Stdin}, {&g.iopub, zmq4.Sub, c.IOPub}} {
+	}{{&g.shell, "DEALER", c.Shell}, {&g.control, "DEALER", c.Control}, {&g.stdin, "DEALER", c.Stdin}, {&g.iopub, "SUB", c.IOPub}} {
 		var connected net.Conn
 		for {
 			connected, err = net.Dial("unix", c.socket(s.port))
@@ -101,7 +99,8 @@ func (g *child) connect(c connection) (err error) {
 				return fmt.Errorf("gonb does not answer: %w", err)
 			}
 		}
-		if *s.wire, err = open(limit(connected, largestOutput), s.kind, ourIdentity, false); err != nil {
+		*s.wire = newWire(connected, largestOutput)
+		if err = (*s.wire).open(s.kind, ourIdentity); err != nil {
 			return fmt.Errorf("gonb: %w", err)
 		}
 	}
@@ -124,7 +123,7 @@ func (g *child) stop() {
 func (g *child) disconnect() {
 	for _, w := range []*wire{g.shell, g.control, g.stdin, g.iopub} {
 		if w != nil { // nil if GoNB ended before it was connected
-			w.close()
+			w.Close()
 		}
 	}
 }

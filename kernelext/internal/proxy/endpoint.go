@@ -3,50 +3,23 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"maps"
 	"net"
-	"slices"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
-	"github.com/go-zeromq/zmq4/security/null"
 )
 
-type endpoint struct {
-	kind     zmq4.SocketType
-	gate     *gate
-	listener net.Listener
-	// received is called with each message, from one goroutine per client.
-	received func(p *peer, frames [][]byte)
-	// missed returns the message that tells a client of iopub what it has missed.
-	missed func(messages, bytes int) [][]byte
-
-	mu    sync.Mutex
-	peers map[*peer]bool
-}
-
-type peer struct {
-	*wire
-	net      *limited
-	identity string
-	queue    *queue
-
-	// The gate guards these fields.
-	name     string // identity that the client chose, usually empty
-	standing int    // trust that the client has earned
-	dropped  bool   // set when the gate has closed the connection
-
-	mu     sync.Mutex
-	topics map[string]bool               // subscriptions of a client of iopub
-	missed struct{ messages, bytes int } // missed output that the client has not been told about
-}
-
 const (
+	// mostUnverified is the largest total number of bytes in unverified messages, over all clients
+	// of all endpoints.
+	mostUnverified = largestMessage
+	// mostKept is how many unverified bytes a departing client must leave for memory to be returned
+	// to the system immediately.
+	mostKept = 16 << 20
 	// mostWaiting is how many bytes may wait for one client. A client of a ROUTER that falls
 	// further behind is disconnected; a client of iopub misses output and is told so.
 	mostWaiting = 64 << 20
@@ -55,24 +28,72 @@ const (
 	spareRoom = 1 << 20
 	// mostPeers is the maximum number of clients of an endpoint.
 	mostPeers = 256
-	// mostBeats is how many bytes of heartbeats may wait for one client; the client misses further
-	// heartbeats.
-	mostBeats = 64 << 10
 	// mostTopics is the maximum number of subscriptions of a client of iopub.
 	mostTopics = 64
 )
 
-func (g *gate) listen(network, address string, kind zmq4.SocketType, received func(*peer, [][]byte)) (*endpoint, error) {
+// errBusy is the error of a message for which other messages leave no room.
+var errBusy = errors.New("too many bytes wait to be verified")
+
+// front holds the clients of all endpoints of a kernel. Anybody on the machine can connect, but only
+// holders of the key can sign messages. So when there is no room, the front drops only clients that
+// have not signed a message.
+type front struct {
+	mu    sync.Mutex
+	peers map[*peer]bool
+	known map[string]bool // identities of clients that have signed a message
+	// missed returns the message that tells a client of iopub what it has missed.
+	missed func(messages, bytes int) [][]byte
+}
+
+func newFront() *front { return &front{peers: map[*peer]bool{}, known: map[string]bool{}} }
+
+// endpoint is a socket of the kernel.
+type endpoint struct {
+	*front
+	kind     string
+	listener net.Listener
+	// received is called with each message, from one goroutine per client.
+	received func(p *peer, frames [][]byte)
+}
+
+// Levels of trust that a client can earn.
+const (
+	silent = iota // nothing yet
+	spoken        // a subscription or a heartbeat, which anybody can send
+	proven        // a signed message
+)
+
+// peer is a client of an endpoint.
+type peer struct {
+	*wire
+	at    *endpoint
+	queue *queue
+
+	// The lock of the front guards these fields.
+	identity string // empty until the client has completed the handshake
+	standing int    // trust that the client has earned
+	held     int    // bytes of its message that is not yet verified
+	dropped  bool   // set when the front has closed the connection
+	topics   map[string]bool
+	missed   struct{ messages, bytes int } // missed output that the client has not been told about
+}
+
+func (f *front) listen(network, address, kind string, received func(*peer, [][]byte)) (*endpoint, error) {
 	l, err := net.Listen(network, address)
 	if err != nil {
 		return nil, err
 	}
-	e := &endpoint{kind: kind, gate: g, listener: l, received: received, peers: map[*peer]bool{}}
+	e := &endpoint{f, kind, l, received}
 	go e.accept()
 	return e, nil
 }
 
 func (e *endpoint) accept() {
+	most := uint64(largestNote)
+	if e.kind == "ROUTER" {
+		most = largestMessage
+	}
 	for {
 		c, err := e.listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -84,54 +105,42 @@ func (e *endpoint) accept() {
 		}
 		// Clients are added here, in order of arrival, so that earlier clients count as idle for
 		// longer.
-		p := &peer{net: limit(c, e.largest()), queue: newQueue(), topics: map[string]bool{}}
+		p := &peer{wire: newWire(c, most), at: e, queue: newQueue(), topics: map[string]bool{}}
+		p.claim = p.hold
 		if !e.add(p) {
 			c.Close()
 			continue
 		}
-		go e.serve(p)
+		go p.serve()
 	}
 }
 
-// largest returns how many bytes a message of a client may have.
-func (e *endpoint) largest() uint64 {
-	if e.kind == zmq4.Router {
-		return largestMessage
-	}
-	return largestNote
-}
-
-func (e *endpoint) serve(p *peer) {
-	defer e.gate.leave(p)
-	defer e.remove(p)
-	w, err := open(p.net, e.kind, "", true)
-	if err != nil {
+func (p *peer) serve() {
+	defer p.leave()
+	if p.open(p.at.kind, "") != nil {
 		return
 	}
-	defer w.close()
-	identity := w.peerIdentity()
-	e.gate.call(p, identity)
-	if identity == "" {
-		identity = "\x00" + rand.Text()
-	}
-	e.mu.Lock()
-	p.wire, p.identity = w, identity
-	e.mu.Unlock()
+	defer p.Close()
+	p.at.mu.Lock()
+	p.identity = cmp.Or(p.chosen, "\x00"+rand.Text())
+	p.at.mu.Unlock()
 	go func() {
-		defer w.close()
+		defer p.Close()
 		for frames, ok := p.queue.take(); ok; frames, ok = p.queue.take() {
-			if w.send(frames) != nil {
+			if p.send(frames) != nil {
 				return
 			}
 		}
 	}()
 	for {
-		frames, err := p.net.receive(func(bytes int) error { return e.gate.claim(p, bytes) })
+		frames, err := p.receive()
 		if err != nil {
 			return
 		}
-		e.received(p, frames)
-		e.gate.release(p)
+		p.at.received(p, frames)
+		p.at.mu.Lock()
+		p.held = 0
+		p.at.mu.Unlock()
 	}
 }
 
@@ -140,24 +149,90 @@ func (e *endpoint) serve(p *peer) {
 func (e *endpoint) add(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.peers) >= mostPeers && !e.gate.makeRoom(slices.Collect(maps.Keys(e.peers))) {
+	here, n := func(other *peer) bool { return other.at == e }, 0
+	for other := range e.peers {
+		if here(other) {
+			n++
+		}
+	}
+	if n >= mostPeers && !e.drop(here) {
 		return false
 	}
 	e.peers[p] = true
 	return true
 }
 
-func (e *endpoint) remove(p *peer) {
-	e.mu.Lock()
-	delete(e.peers, p)
-	e.mu.Unlock()
+func (p *peer) leave() {
+	p.at.mu.Lock()
+	delete(p.at.peers, p)
+	held := p.held
+	p.at.mu.Unlock()
 	p.queue.close()
+	if held >= mostKept {
+		debug.FreeOSMemory()
+	}
+}
+
+// show records the trust that a client has earned. A signed message counts for all connections of a
+// front end, which share one identity, because a front end never sends anything on some of them.
+func (p *peer) show(standing int) {
+	p.at.mu.Lock()
+	defer p.at.mu.Unlock()
+	p.standing = max(p.standing, standing)
+	if p.standing == proven && p.chosen != "" {
+		p.at.known[p.chosen] = true
+	}
+}
+
+// hold makes room for bytes of the client's message. To do so, it may drop clients that hold
+// unverified bytes and have not signed a message.
+func (p *peer) hold(bytes int) error {
+	p.at.mu.Lock()
+	defer p.at.mu.Unlock()
+	for p.at.held()+bytes > mostUnverified {
+		if !p.at.drop(func(other *peer) bool { return other != p && other.held > 0 }) {
+			return errBusy
+		}
+	}
+	p.held += bytes
+	return nil
+}
+
+// held returns the number of unverified bytes. The caller holds the lock.
+func (f *front) held() (bytes int) {
+	for p := range f.peers {
+		if !p.dropped {
+			bytes += p.held
+		}
+	}
+	return bytes
+}
+
+// drop disconnects the least trusted of some clients, and among equals the one that was idle for longest, but
+// never one that has proved to hold the key. It reports whether it disconnected a client. The caller
+// holds the lock.
+func (f *front) drop(some func(*peer) bool) bool {
+	var first *peer
+	for p := range f.peers {
+		if p.dropped || p.standing == proven || f.known[p.identity] || !some(p) {
+			continue
+		}
+		if first == nil || p.standing < first.standing || p.standing == first.standing && p.last.Load() < first.last.Load() {
+			first = p
+		}
+	}
+	if first == nil {
+		return false
+	}
+	first.dropped = true
+	first.Close()
+	return true
 }
 
 func (e *endpoint) reply(identity string, frames [][]byte) {
 	for _, p := range e.all() {
 		if p.identity == identity && !p.queue.put(frames, mostWaiting) {
-			p.close()
+			p.Close()
 		}
 	}
 }
@@ -167,7 +242,7 @@ func (e *endpoint) reply(identity string, frames [][]byte) {
 func (e *endpoint) broadcast(frames [][]byte, output bool) {
 	for _, p := range e.all() {
 		if p.subscribed(string(frames[0])) {
-			p.publish(frames, output, e.missed)
+			p.publish(frames, output)
 		}
 	}
 }
@@ -175,9 +250,9 @@ func (e *endpoint) broadcast(frames [][]byte, output bool) {
 // publish sends a message to a client of iopub. A client that is behind misses output until its
 // queue is at most half full or a message other than output arrives. The client then first gets a
 // message about the output that it missed.
-func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes int) [][]byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *peer) publish(frames [][]byte, output bool) {
+	p.at.mu.Lock()
+	defer p.at.mu.Unlock()
 	most, behind := mostWaiting+spareRoom, p.missed.messages > 0
 	if output {
 		most = mostWaiting
@@ -185,7 +260,7 @@ func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes
 			most = mostWaiting / 2
 		}
 	}
-	if behind && p.queue.put(missed(p.missed.messages, p.missed.bytes), most) {
+	if behind && p.queue.put(p.at.missed(p.missed.messages, p.missed.bytes), most) {
 		p.missed.messages, p.missed.bytes, behind = 0, 0, false
 	}
 	if behind || !p.queue.put(frames, most) {
@@ -195,12 +270,11 @@ func (p *peer) publish(frames [][]byte, output bool, missed func(messages, bytes
 }
 
 // all returns the clients that have completed the handshake.
-func (e *endpoint) all() []*peer {
+func (e *endpoint) all() (peers []*peer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	peers := make([]*peer, 0, len(e.peers))
 	for p := range e.peers {
-		if p.wire != nil {
+		if p.at == e && p.identity != "" {
 			peers = append(peers, p)
 		}
 	}
@@ -222,7 +296,7 @@ func (e *endpoint) close() {
 	case <-time.After(time.Second):
 	}
 	for _, p := range e.all() {
-		p.close()
+		p.Close()
 	}
 }
 
@@ -232,8 +306,8 @@ func (p *peer) subscribe(frames [][]byte) {
 	if len(frames) != 1 || len(frames[0]) == 0 {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.at.mu.Lock()
+	defer p.at.mu.Unlock()
 	switch topic := string(frames[0][1:]); {
 	case frames[0][0] == 0:
 		delete(p.topics, topic)
@@ -243,8 +317,8 @@ func (p *peer) subscribe(frames [][]byte) {
 }
 
 func (p *peer) subscribed(topic string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.at.mu.Lock()
+	defer p.at.mu.Unlock()
 	for t := range p.topics {
 		if strings.HasPrefix(topic, t) {
 			return true
@@ -328,59 +402,3 @@ func size(frames [][]byte) int {
 	}
 	return n
 }
-
-// handshakeTime is how long a peer may take for its handshake.
-const handshakeTime = 10 * time.Second
-
-type wire struct {
-	net     *limited
-	conn    *zmq4.Conn
-	sending sync.Mutex
-}
-
-// open performs the handshake with the peer at the other end of c, as a server or as a client, and
-// closes c if that fails.
-func open(c *limited, kind zmq4.SocketType, identity string, server bool) (w *wire, err error) {
-	defer func() {
-		err = malformed(recover(), err)
-		if err != nil {
-			c.Close()
-		}
-	}()
-	w = &wire{net: c}
-	if err := c.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
-		return nil, err
-	}
-	w.conn, err = zmq4.Open(w.net, null.Security(), kind, zmq4.SocketIdentity(identity), server, nil)
-	if err != nil {
-		return nil, err
-	}
-	w.net.commands = false
-	return w, c.SetDeadline(time.Time{})
-}
-
-// malformed turns a panic of zmq4, which some malformed metadata cause, into an error.
-func malformed(panicked any, err error) error {
-	if panicked != nil {
-		return fmt.Errorf("malformed message: %v", panicked)
-	}
-	return err
-}
-
-func (w *wire) peerIdentity() string { return w.conn.Peer.Meta["Identity"] }
-
-func (w *wire) send(frames [][]byte) error {
-	w.sending.Lock()
-	defer w.sending.Unlock()
-	if err := w.conn.SendMsg(zmq4.NewMsgFrom(frames...)); err != nil {
-		return err
-	}
-	return w.net.out.Flush()
-}
-
-// receive returns the next message of a trusted peer.
-func (w *wire) receive() (frames [][]byte, err error) {
-	return w.net.receive(func(int) error { return nil })
-}
-
-func (w *wire) close() { w.conn.Close() }

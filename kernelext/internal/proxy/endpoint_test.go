@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // greeting is how a ZMTP 3.0 peer begins, ready the command that follows.
@@ -61,7 +59,7 @@ func socket(t *testing.T) string {
 
 func TestNonsenseEndsItsConnectionAlone(t *testing.T) {
 	path := socket(t)
-	e, err := newGate().listen("unix", path, zmq4.Router, func(p *peer, f [][]byte) { p.queue.put(f, mostWaiting) })
+	e, err := newFront().listen("unix", path, "ROUTER", func(p *peer, f [][]byte) { p.queue.put(f, mostWaiting) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,11 +94,11 @@ func TestNonsenseEndsItsConnectionAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(limit(c, largestOutput), zmq4.Dealer, "", false)
-	if err != nil {
+	w := newWire(c, largestOutput)
+	if err := w.open("DEALER", ""); err != nil {
 		t.Fatal(err)
 	}
-	defer w.close()
+	defer w.Close()
 	if err := w.send([][]byte{[]byte("echo"), {}}); err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +125,8 @@ func FuzzConnection(f *testing.F) {
 				}
 			}
 		}()
-		w, err := open(limit(ours, largestOutput), zmq4.Router, "", true)
-		for err == nil {
+		w := newWire(ours, largestOutput)
+		for err := w.open("ROUTER", ""); err == nil; {
 			_, err = w.receive()
 		}
 	})
@@ -136,7 +134,7 @@ func FuzzConnection(f *testing.F) {
 
 func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	path := socket(t)
-	e, err := newGate().listen("unix", path, zmq4.Pub, (*peer).subscribe)
+	e, err := newFront().listen("unix", path, "PUB", (*peer).subscribe)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +145,8 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := open(limit(c, largestOutput), zmq4.Sub, "", false)
-		if err != nil {
+		w := newWire(c, largestOutput)
+		if err := w.open("SUB", ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.send([][]byte{append([]byte{1}, "news"...)}); err != nil {
@@ -157,8 +155,8 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 		return w
 	}
 	reads, sleeps := subscribe(), subscribe()
-	defer reads.close()
-	defer sleeps.close()
+	defer reads.Close()
+	defer sleeps.Close()
 	for subscribed := 0; subscribed < 2; {
 		subscribed = 0
 		for _, p := range e.all() {

@@ -67,11 +67,11 @@ func buildPaths(dir string) *regexp.Regexp {
 	return regexp.MustCompile(`[^\s"'(]*` + regexp.QuoteMeta(filepath.Base(dir)) + `/(?:tmp/gonb_[0-9a-f]+/|go/)`)
 }
 
-// explain edits a message of GoNB about a cell: it removes the paths of builds, adds a text to HTML, and
-// gives the reason in an error.
+// explain edits a message of GoNB about a cell: it removes the paths of builds, adds a text to HTML, gives the reason
+// in an error, and moves the size and the alternative text of a PNG image to the metadata of the image, where front
+// ends look for them: GoNB passes on only texts and numbers as metadata.
 func (k *Kernel) explain(c *cell, m *message) {
 	withoutPaths := func(text string) string { return k.builds.ReplaceAllString(text, "") }
-	var content map[string]json.RawMessage
 	switch m.Header.Type {
 	case "stream":
 		var s struct {
@@ -89,10 +89,16 @@ func (k *Kernel) explain(c *cell, m *message) {
 			c.hear(s.Text)
 		}
 	case "display_data", "update_display_data", "execute_result":
-		var data map[string]json.RawMessage
+		var content, data, metadata map[string]json.RawMessage
 		var page string
-		if !bytes.Contains(m.content, []byte(`"text/html"`)) || json.Unmarshal(m.content, &content) != nil ||
-			json.Unmarshal(content["data"], &data) != nil || data["text/plain"] != nil || json.Unmarshal(data["text/html"], &page) != nil {
+		_ = json.Unmarshal(m.content, &content)
+		_, _ = json.Unmarshal(content["data"], &data), json.Unmarshal(content["metadata"], &metadata)
+		const image = "image/png"
+		if data[image] != nil && metadata["width"] != nil && m.Header.Type == "display_data" {
+			content["metadata"] = encode(map[string]any{image: metadata})
+			m.content = encode(content)
+		}
+		if data["text/plain"] != nil || json.Unmarshal(data["text/html"], &page) != nil {
 			return
 		}
 		text := textOf(page)
@@ -175,10 +181,7 @@ func (k *Kernel) Fail(reason string) {
 	defer k.order.Unlock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.ahead == nil {
-		return
-	}
-	if c := k.cells[k.ahead.id]; c != nil {
-		c.refused = append(c.refused, reason)
+	if k.ahead != nil {
+		k.ahead.cell.refused = append(k.ahead.cell.refused, reason)
 	}
 }

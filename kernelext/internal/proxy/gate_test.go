@@ -8,13 +8,11 @@ import (
 	"net"
 	"testing"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // reach connects to a port of a kernel as anybody on the machine can, and says hello as a client
 // of a kind, or nothing if it is empty.
-func reach(t *testing.T, c connection, port int, kind zmq4.SocketType, then ...[]byte) net.Conn {
+func reach(t *testing.T, c connection, port int, kind string, then ...[]byte) net.Conn {
 	t.Helper()
 	network, address := c.address(port)
 	connected, err := net.Dial(network, address)
@@ -46,15 +44,15 @@ func TestStrangersShareOneBudget(t *testing.T) {
 	k := startKernel(t)
 	c := k.connect(t)
 	held := func() int {
-		k.gate.mu.Lock()
-		defer k.gate.mu.Unlock()
-		return k.gate.total()
+		k.front.mu.Lock()
+		defer k.front.mu.Unlock()
+		return k.front.held()
 	}
 	const announced = 100 << 20
 	const number = 20
 	strangers, gone := map[int]net.Conn{}, make(chan int, number)
 	for i := range number {
-		strangers[i] = reach(t, k.connection, k.Shell, zmq4.Dealer, announce(announced), make([]byte, 1000))
+		strangers[i] = reach(t, k.connection, k.Shell, "DEALER", announce(announced), make([]byte, 1000))
 		go func(c net.Conn) {
 			_, _ = io.Copy(io.Discard, c)
 			gone <- i
@@ -85,7 +83,7 @@ func TestStrangersShareOneBudget(t *testing.T) {
 func TestIdleClientsLockOutNobody(t *testing.T) {
 	k := startKernel(t)
 	clients := []*client{k.connect(t)}
-	kinds := map[int]zmq4.SocketType{k.Shell: zmq4.Dealer, k.Control: zmq4.Dealer, k.Stdin: zmq4.Dealer, k.IOPub: zmq4.Sub, k.Heartbeat: zmq4.Req}
+	kinds := map[int]string{k.Shell: "DEALER", k.Control: "DEALER", k.Stdin: "DEALER", k.IOPub: "SUB", k.Heartbeat: "REQ"}
 	for port, kind := range kinds {
 		for range 300 {
 			reach(t, k.connection, port, "")
@@ -109,7 +107,7 @@ func TestIdleClientsLockOutNobody(t *testing.T) {
 func TestTopicsAreShort(t *testing.T) {
 	k := startKernel(t)
 	subscribe := func(length int) net.Conn {
-		return reach(t, k.connection, k.IOPub, zmq4.Sub, announce(uint64(1+length)), []byte{1}, make([]byte, length))
+		return reach(t, k.connection, k.IOPub, "SUB", announce(uint64(1+length)), []byte{1}, make([]byte, length))
 	}
 	short, long := subscribe(largestTopic), subscribe(largestTopic+1)
 	if !closed(t, long, patience) {

@@ -37,22 +37,20 @@ func (k *Kernel) interrupt() {
 	g := k.child
 	k.gonb.RUnlock()
 	k.order.Lock()
-	cell := ""
-	if k.ahead != nil {
-		cell = k.ahead.id
-	}
+	ahead := k.ahead
 	k.order.Unlock()
 	k.mu.Lock()
-	givenUp := k.givenUp
-	if c := k.cells[cell]; c != nil {
-		c.interrupted = true
-		c.end(errInterrupted)
+	if ahead != nil {
+		ahead.cell.interrupted = true
+		ahead.cell.end(errInterrupted)
+	}
+	if k.givenUp != "" {
+		g.kill()
 	}
 	k.mu.Unlock()
-	k.endHang(givenUp, g)
 	began := time.Now()
 	last := began // when something last ran
-	for ; cell != "" && k.runs(cell) && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
+	for ; ahead != nil && k.waits(ahead) && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
 		now, known := g.look()
 		switch idle := time.Since(last); {
 		case !known:
@@ -121,9 +119,9 @@ func (g *child) look() (now work, known bool) {
 	return now, true
 }
 
-// runs reports whether a cell has not been answered.
-func (k *Kernel) runs(cell string) bool {
+// waits reports whether a request has not been answered.
+func (k *Kernel) waits(r *request) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.requests[cell] != nil
+	return k.requests[r.Header.ID] == r
 }

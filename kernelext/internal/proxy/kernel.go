@@ -13,9 +13,17 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
+
+// Magics are the lines of a cell that this kernel runs instead of GoNB.
+type Magics interface {
+	// Run runs a line, given without its leading "%hm", until ctx is cancelled, and returns what it prints.
+	Run(ctx context.Context, line string) (printed string, err error)
+	// Complete returns the completions of a line's last word. The line is given without "%hm".
+	Complete(line string) []string
+	// Inspect explains a line.
+	Inspect(line string) string
+}
 
 // Options holds the parts of a Kernel.
 type Options struct {
@@ -43,7 +51,7 @@ type Kernel struct {
 	connection connection
 	key        key
 	seen       history
-	gate       *gate
+	front      *front
 	builds     *regexp.Regexp // matches paths of GoNB's builds
 
 	// Sockets that front ends connect to.
@@ -54,38 +62,40 @@ type Kernel struct {
 	child *child
 
 	order sync.Mutex // taken before mu
-	turns []turn     // requests that wait behind GoNB's current cell
+	turns []*request // requests that wait behind GoNB's current cell
 	ahead *request   // GoNB's current cell, or nil
 
 	mu                   sync.Mutex
 	answerTime, hangTime time.Duration
 	ends                 bool                // set once the kernel is asked to shut down
 	parent               []byte              // header of the running cell, or of the last one
-	requests             map[string]*request // requests that GoNB has not answered, by id
+	requests             map[string]*request // requests that have no answer yet, by id
 	givenUp              string              // id of the request that GoNB still works on after it was given up
-	cells                map[string]*cell    // cells whose output has not ended
 	count                int                 // execution count of the last answered cell, or 0
 }
 
-// Start starts GoNB and listens to front ends.
-func Start(o Options) (*Kernel, error) {
+// New returns a kernel that Start starts.
+func New(o Options) (*Kernel, error) {
 	c, err := readConnection(o.ConnectionFile)
-	if err != nil {
-		return nil, err
-	}
-	k := &Kernel{options: o, connection: c, key: key(c.Key), gate: newGate(), builds: buildPaths(o.Directory), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
+	k := &Kernel{options: o, connection: c, key: key(c.Key), front: newFront(), builds: buildPaths(o.Directory), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
+	k.front.missed = k.missed
 	k.forget()
+	return k, err
+}
+
+// Start starts GoNB and listens to front ends.
+func (k *Kernel) Start() error {
 	adoptOrphans()
 	k.gonb.Lock() // early front ends wait
-	if err = k.listen(c); err == nil {
+	defer k.gonb.Unlock()
+	err := k.listen()
+	if err == nil {
 		err = k.startGoNB()
 	}
 	if err != nil {
 		k.close()
-		return nil, err
 	}
-	k.gonb.Unlock()
-	return k, nil
+	return err
 }
 
 // startGoNB starts GoNB and returns when it answers. The caller holds k.gonb. If GoNB cannot be
@@ -106,32 +116,32 @@ func (k *Kernel) startGoNB() error {
 	return nil
 }
 
-func (k *Kernel) listen(c connection) error {
+func (k *Kernel) listen() error {
+	c := k.connection
 	for _, s := range []struct {
 		endpoint *(*endpoint)
-		kind     zmq4.SocketType
+		kind     string
 		port     int
 		received func(*peer, [][]byte)
 	}{
-		{&k.shell, zmq4.Router, c.Shell, func(p *peer, f [][]byte) { k.request(p, f, k.shell) }},
-		{&k.control, zmq4.Router, c.Control, func(p *peer, f [][]byte) { k.request(p, f, k.control) }},
-		{&k.stdin, zmq4.Router, c.Stdin, k.input},
-		{&k.iopub, zmq4.Pub, c.IOPub, func(p *peer, f [][]byte) {
-			k.gate.show(p, spoken)
+		{&k.shell, "ROUTER", c.Shell, func(p *peer, f [][]byte) { k.request(p, f, k.shell) }},
+		{&k.control, "ROUTER", c.Control, func(p *peer, f [][]byte) { k.request(p, f, k.control) }},
+		{&k.stdin, "ROUTER", c.Stdin, k.input},
+		{&k.iopub, "PUB", c.IOPub, func(p *peer, f [][]byte) {
+			p.show(spoken)
 			p.subscribe(f)
 		}},
-		{&k.heartbeat, zmq4.Rep, c.Heartbeat, func(p *peer, f [][]byte) {
-			k.gate.show(p, spoken)
-			p.queue.put(f, mostBeats)
+		{&k.heartbeat, "REP", c.Heartbeat, func(p *peer, f [][]byte) {
+			p.show(spoken)
+			_ = p.send(f)
 		}},
 	} {
 		network, address := c.address(s.port)
 		var err error
-		if *s.endpoint, err = k.gate.listen(network, address, s.kind, s.received); err != nil {
+		if *s.endpoint, err = k.front.listen(network, address, s.kind, s.received); err != nil {
 			return fmt.Errorf("cannot listen at the address in the connection file %s: %w", c.path, err)
 		}
 	}
-	k.iopub.missed = k.missed
 	return nil
 }
 
@@ -212,16 +222,13 @@ func (k *Kernel) renew() error {
 	k.mu.Unlock()
 	k.turns, k.ahead = nil, nil
 	for _, r := range requests {
-		k.respond(*r, failure(lost))
+		k.respond(r, failure(lost))
 	}
 	k.Warn(lost)
 	return k.startGoNB()
 }
 
-func (k *Kernel) forget() {
-	k.givenUp = ""
-	k.requests, k.cells = map[string]*request{}, map[string]*cell{}
-}
+func (k *Kernel) forget() { k.givenUp, k.requests = "", map[string]*request{} }
 
 func (k *Kernel) close() {
 	for _, e := range []*endpoint{k.shell, k.control, k.stdin, k.iopub, k.heartbeat} {
@@ -231,35 +238,28 @@ func (k *Kernel) close() {
 	}
 }
 
-// passReplies passes GoNB's replies on a socket to the front ends that they are for.
+// passReplies passes GoNB's replies on a socket to the front ends that they are for. The reply to a cell waits until
+// all output of the cell has been passed on.
 func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 	for {
-		frames, err := from.receive()
-		if err != nil {
-			k.unheard(g, err)
+		m, err := k.receive(g, from, 1)
+		switch {
+		case err != nil:
 			return
-		}
-		m, err := k.key.parse(frames)
-		if err != nil || len(m.identities) == 0 {
-			continue
-		}
-		var parent header
-		_ = json.Unmarshal(m.parent, &parent)
-		if parent.Session == ourIdentity {
+		case m == nil:
 			continue
 		}
 		identity := string(m.identities[0])
 		m.identities = m.identities[1:]
-		m.date()
 		if !strings.HasSuffix(m.Header.Type, "_reply") {
 			to.reply(identity, k.key.frames(m))
 			continue
 		}
 		k.mu.Lock()
-		r := k.requests[parent.ID]
+		r := k.requests[m.Parent.ID]
 		k.mu.Unlock()
 		if r == nil || r.cell == nil {
-			k.passReply(g, m, parent.ID, nil)
+			k.passReply(g, m)
 			continue
 		}
 		g.passing.Go(func() {
@@ -267,16 +267,35 @@ func (k *Kernel) passReplies(g *child, from *wire, to *endpoint) {
 			case <-r.cell.done:
 			case <-g.ended:
 			}
-			k.passReply(g, m, parent.ID, r.cell)
+			k.passReply(g, m)
 		})
 	}
 }
 
-// passReply passes the reply to a request to the front end that sent the request. c is the cell of the
-// request, all of whose output has been passed on, or nil.
-func (k *Kernel) passReply(g *child, m *message, id string, c *cell) {
-	m.introduce(k.options.Introduction)
-	m.hideFailure()
+// receive returns the next message of GoNB with its current time, because GoNB's times have no fractions of seconds.
+// The message is nil if it is malformed, has fewer frames before the delimiter than least, or is about a request of
+// this kernel. After a message beyond the limit nothing can be read: receive then kills GoNB, which is restarted.
+func (k *Kernel) receive(g *child, from *wire, least int) (*message, error) {
+	frames, err := from.receive()
+	if errors.Is(err, errLarge) {
+		k.Warn(fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at a time", largestOutput))
+		g.kill()
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := k.key.parse(frames)
+	if err != nil || len(m.identities) < least || m.Parent.Session == ourIdentity {
+		return nil, nil
+	}
+	m.Header.Date = now()
+	m.header = encode(m.Header)
+	return m, nil
+}
+
+// passReply passes the reply to a request to the front end that sent the request.
+func (k *Kernel) passReply(g *child, m *message) {
+	id := m.Parent.ID
 	k.mu.Lock()
 	r := k.requests[id]
 	delete(k.requests, id)
@@ -284,17 +303,22 @@ func (k *Kernel) passReply(g *child, m *message, id string, c *cell) {
 		Status string
 		Count  int `json:"execution_count"`
 	}{Count: k.count}
-	if m.Header.Type == "execute_reply" {
+	switch m.Header.Type {
+	case "kernel_info_reply":
+		m.introduce(k.options.Introduction)
+	case "inspect_reply":
+		m.hideFailure()
+	case "execute_reply":
 		_ = json.Unmarshal(m.content, &reply)
 		k.count = reply.Count
 	}
-	if c != nil {
-		m.metadata = encode(map[string]string{"started": c.started})
-	}
-	if c != nil && c.failure != nil {
-		failed := maps.Clone(c.failure)
-		failed["execution_count"] = reply.Count
-		m.content, reply.Status = encode(failed), "error"
+	if r != nil && r.cell != nil {
+		m.metadata = encode(map[string]string{"started": r.cell.started})
+		if r.cell.failure != nil {
+			failed := maps.Clone(r.cell.failure)
+			failed["execution_count"] = reply.Count
+			m.content, reply.Status = encode(failed), "error"
+		}
 	}
 	k.mu.Unlock()
 	pass := func() {
@@ -312,74 +336,56 @@ func (k *Kernel) passReply(g *child, m *message, id string, c *cell) {
 // passOutput passes GoNB's iopub messages to all front ends, and closes heard at the first one.
 func (k *Kernel) passOutput(g *child, heard chan<- struct{}) {
 	for {
-		frames, err := g.iopub.receive()
+		m, err := k.receive(g, g.iopub, 2)
 		if err != nil {
-			k.unheard(g, err)
 			return
 		}
 		if heard != nil {
 			close(heard)
 			heard = nil
 		}
-		// The first frame is this kernel's identity. The second is the front end's identity, which
-		// is the topic.
-		m, err := k.key.parse(frames)
-		if err != nil || len(m.identities) < 2 {
-			continue
+		if m != nil {
+			// The first frame is this kernel's identity. The second is the front end's identity, which
+			// is the topic.
+			m.identities = m.identities[1:]
+			k.publish(g, m)
 		}
-		m.identities = m.identities[1:]
-		m.date()
-		k.publish(m)
 	}
 }
 
-// unheard kills GoNB and tells the user why, if GoNB has sent a message beyond the limit: nothing
-// after that message could be read. The kernel then restarts GoNB.
-func (k *Kernel) unheard(g *child, err error) {
-	if !errors.Is(err, errLarge) {
-		return
-	}
-	k.Warn(fmt.Sprintf("GoNB sent a message of more than %d bytes: show less at a time", largestOutput))
-	g.kill()
-}
-
-// publish passes on one message of GoNB, and runs the magics of a cell when the cell begins.
-func (k *Kernel) publish(m *message) {
-	var parent header
-	_ = json.Unmarshal(m.parent, &parent)
-	if parent.Session == ourIdentity {
-		return
-	}
+// publish passes on one message of GoNB, and learns from it what GoNB is working on.
+func (k *Kernel) publish(g *child, m *message) {
 	var status struct {
 		State string `json:"execution_state"`
 	}
 	if m.Header.Type == "status" {
 		_ = json.Unmarshal(m.content, &status)
 	}
-	if k.follow(parent, status.State, m.parent) {
-		return
-	}
-	if parent.Type != "execute_request" {
-		k.tell(m)
-		return
-	}
+	id := m.Parent.ID
 	k.mu.Lock()
-	c := k.cells[parent.ID]
+	r := k.requests[id]
+	late := id == k.givenUp && id != "" // nobody waits for the message
+	switch {
+	case status.State == "":
+	case m.Parent.Type == "execute_request":
+		k.parent = m.parent
+	case status.State == "busy":
+		time.AfterFunc(k.answerTime, func() { k.giveUp(id, g) })
+	case late:
+		k.givenUp = ""
+	}
 	k.mu.Unlock()
-	if c == nil {
+	switch {
+	case late:
+	case r == nil || r.cell == nil || r.cell.over:
 		k.tell(m)
-		return
+	case k.repeatsEnd(m, r.cell):
+	case status.State == "idle":
+		k.finish(r.cell, m)
+	default:
+		k.explain(r.cell, m)
+		k.begin(g, r.cell, status.State, m)
 	}
-	if k.repeatsEnd(m, c) {
-		return
-	}
-	k.explain(c, m)
-	m.sizeImage()
-	if status.State == "idle" {
-		k.finish(c, parent.ID, m)
-		return
-	}
-	k.begin(c, status.State, m)
 }
 
 // say publishes a message of this kernel as a message of the cell with the header parent.

@@ -25,8 +25,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // patience is how long a test waits for what has to come.
@@ -46,15 +44,14 @@ type printer struct{}
 
 var released = make(chan struct{})
 
-func (printer) Run(_ context.Context, line string, stdout io.Writer) error {
+func (printer) Run(_ context.Context, line string) (string, error) {
 	switch line {
 	case "wait":
 		<-released
 	case "fail":
-		return errors.New("%hm fail: it failed")
+		return "", errors.New("%hm fail: it failed")
 	}
-	fmt.Fprintf(stdout, "magic %s", line)
-	return nil
+	return "magic " + line, nil
 }
 func (printer) Complete(line string) []string { return []string{line + "!"} }
 func (printer) Inspect(line string) string    { return "about " + line }
@@ -90,10 +87,13 @@ func startKernel(t *testing.T) *started {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := Start(Options{
+	k, err := New(Options{
 		ConnectionFile: c.path, Guard: []string{self, "guard"}, GoNB: []string{self},
 		Environment: append(os.Environ(), "PRETEND_GO="+pretendGo(t)), Directory: ours, Magics: printer{}, Stop: func() {},
 	})
+	if err == nil {
+		err = k.Start()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +140,9 @@ func (s *started) connect(t *testing.T) *client {
 	identity := rand.Text()
 	for _, o := range []struct {
 		wire *(*wire)
-		kind zmq4.SocketType
+		kind string
 		port int
-	}{{&c.shell, zmq4.Dealer, s.Shell}, {&c.control, zmq4.Dealer, s.Control}, {&c.stdin, zmq4.Dealer, s.Stdin}, {&c.iopub, zmq4.Sub, s.IOPub}} {
+	}{{&c.shell, "DEALER", s.Shell}, {&c.control, "DEALER", s.Control}, {&c.stdin, "DEALER", s.Stdin}, {&c.iopub, "SUB", s.IOPub}} {
 		*o.wire = dial(t, s.connection, o.port, o.kind, identity)
 	}
 	if err := c.iopub.send([][]byte{{1}}); err != nil {
@@ -166,18 +166,18 @@ func (s *started) connect(t *testing.T) *client {
 	}
 }
 
-func dial(t *testing.T, c connection, port int, kind zmq4.SocketType, identity string) *wire {
+func dial(t *testing.T, c connection, port int, kind string, identity string) *wire {
 	t.Helper()
 	network, address := c.address(port)
 	connected, err := net.Dial(network, address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := open(limit(connected, largestOutput), kind, identity, false)
-	if err != nil {
+	w := newWire(connected, largestOutput)
+	if err := w.open(kind, identity); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(w.close)
+	t.Cleanup(func() { w.Close() })
 	return w
 }
 
@@ -195,7 +195,7 @@ func (c *client) request(on *wire, kind string, content any) string {
 // receive returns the next message of a kind, and what its parent's id is.
 func (c *client) receive(on *wire, kind string) (*message, string) {
 	c.t.Helper()
-	if err := on.net.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := on.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		c.t.Fatal(err)
 	}
 	for {
@@ -220,7 +220,7 @@ func (c *client) receive(on *wire, kind string) (*message, string) {
 // outputs returns the messages about a request on iopub until it is done.
 func (c *client) outputs(id string) (kinds []string, text string) {
 	c.t.Helper()
-	if err := c.iopub.net.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.iopub.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		c.t.Fatal(err)
 	}
 	for {
@@ -344,8 +344,8 @@ func TestClientsComeAndGo(t *testing.T) {
 	for i := range 20 {
 		goes := s.connect(t)
 		goes.request(goes.shell, "execute_request", code("unread"))
-		goes.shell.close()
-		goes.iopub.close()
+		goes.shell.Close()
+		goes.iopub.Close()
 		if got := stays.execute(fmt.Sprint(i)); !strings.HasSuffix(got, fmt.Sprint(i)) {
 			t.Fatalf("cell %d printed %s", i, got)
 		}
@@ -354,7 +354,7 @@ func TestClientsComeAndGo(t *testing.T) {
 
 func TestHeartbeat(t *testing.T) {
 	s := startKernel(t)
-	beat := dial(t, s.connection, s.Heartbeat, zmq4.Req, "")
+	beat := dial(t, s.connection, s.Heartbeat, "REQ", "")
 	for range 3 {
 		sent := [][]byte{{}, []byte(rand.Text())}
 		if err := beat.send(sent); err != nil {
@@ -380,7 +380,7 @@ func TestNothingUnsignedIsActedUpon(t *testing.T) {
 		c.key.frames(&message{header: forged.header, parent: []byte("[]"), metadata: []byte("{}"), content: []byte("{}")}),
 	}
 	for _, port := range []int{s.Shell, s.Control, s.Stdin} {
-		w := dial(t, s.connection, port, zmq4.Dealer, "")
+		w := dial(t, s.connection, port, "DEALER", "")
 		for _, frames := range nonsense {
 			if err := w.send(frames); err != nil {
 				t.Fatal(err)
@@ -391,7 +391,7 @@ func TestNothingUnsignedIsActedUpon(t *testing.T) {
 	// The stand-in ends at the first of these that reaches it, and what it
 	// prints of a forged cell would come before what it prints of the next.
 	id := c.request(c.shell, "execute_request", code("signed"))
-	if err := c.iopub.net.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := c.iopub.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -779,7 +779,7 @@ func TestMessagesAreActedUponOnce(t *testing.T) {
 	c := s.connect(t)
 	m := answer("execute_request", encode(header{Session: "test"}), code("once"))
 	m.parent = []byte("{}")
-	for _, w := range []*wire{c.shell, c.shell, c.control, dial(t, s.connection, s.Shell, zmq4.Dealer, "another")} {
+	for _, w := range []*wire{c.shell, c.shell, c.control, dial(t, s.connection, s.Shell, "DEALER", "another")} {
 		if err := w.send(c.key.frames(m)); err != nil {
 			t.Fatal(err)
 		}

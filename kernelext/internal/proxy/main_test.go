@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // The test binary is also the guard and the GoNB of the kernels under test, and a
@@ -39,10 +37,13 @@ func TestMain(m *testing.M) {
 
 // runAlone runs a kernel, and says on standard output when it listens.
 func runAlone(connectionFile, dir string) error {
-	k, err := Start(Options{
+	k, err := New(Options{
 		ConnectionFile: connectionFile, Guard: []string{os.Args[0], "guard"}, GoNB: []string{os.Args[0]},
 		Environment: os.Environ(), Directory: dir, Magics: printer{}, Stop: func() {},
 	})
+	if err == nil {
+		err = k.Start()
+	}
 	if err != nil {
 		return err
 	}
@@ -222,15 +223,15 @@ func standIn(connectionFile string) {
 	}
 	for _, s := range []struct {
 		endpoint *(*endpoint)
-		kind     zmq4.SocketType
+		kind     string
 		port     int
 		received func(*peer, [][]byte)
 	}{
-		{&shell, zmq4.Router, c.Shell, request}, {new(*endpoint), zmq4.Router, c.Control, request},
-		{&stdin, zmq4.Router, c.Stdin, input}, {&iopub, zmq4.Pub, c.IOPub, (*peer).subscribe},
+		{&shell, "ROUTER", c.Shell, request}, {new(*endpoint), "ROUTER", c.Control, request},
+		{&stdin, "ROUTER", c.Stdin, input}, {&iopub, "PUB", c.IOPub, (*peer).subscribe},
 	} {
 		network, address := c.address(s.port)
-		if *s.endpoint, err = newGate().listen(network, address, s.kind, s.received); err != nil {
+		if *s.endpoint, err = newFront().listen(network, address, s.kind, s.received); err != nil {
 			panic(err)
 		}
 	}

@@ -38,8 +38,8 @@ type message struct {
 	header, parent, metadata, content []byte
 	buffers                           [][]byte
 
-	Header header
-	fields map[string]json.RawMessage // fields of the content, once check has accepted it
+	Header, Parent header                     // Parent is empty if the parent is malformed
+	fields         map[string]json.RawMessage // fields of the content, once check has accepted it
 }
 
 // key signs messages; with an empty key, messages are not signed, as in Jupyter.
@@ -61,6 +61,7 @@ func (k key) parse(frames [][]byte) (*message, error) {
 		if err := json.Unmarshal(m.header, &m.Header); err != nil {
 			return nil, fmt.Errorf("header: %w", err)
 		}
+		_ = json.Unmarshal(m.parent, &m.Parent)
 		return m, nil
 	}
 	return nil, errors.New("the message has no delimiter")
@@ -106,12 +107,6 @@ func answer(kind string, parent []byte, content any) *message {
 // now returns the time in the form of all dates that this kernel sends.
 func now() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// date replaces the date of a message of GoNB, which has no fractions of seconds.
-func (m *message) date() {
-	m.Header.Date = now()
-	m.header = encode(m.Header)
-}
-
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -140,28 +135,15 @@ func (m *message) set(name string, value any) {
 	m.content = encode(m.fields)
 }
 
-// sizeImage moves the size and the alternative text of a PNG image from the metadata of the message
-// to the metadata of the image, where front ends look for them. Cells cannot set the latter, because
-// GoNB passes on only texts and numbers.
-func (m *message) sizeImage() {
-	const media = "image/png"
-	var shown struct {
-		Data      map[string]json.RawMessage `json:"data"`
-		Metadata  map[string]json.RawMessage `json:"metadata"`
-		Transient json.RawMessage            `json:"transient,omitempty"`
-	}
-	if m.Header.Type != "display_data" || json.Unmarshal(m.content, &shown) != nil || shown.Data[media] == nil || shown.Metadata["width"] == nil {
-		return
-	}
-	shown.Metadata = map[string]json.RawMessage{media: encode(shown.Metadata)}
-	m.content = encode(shown)
+func failure(what string) map[string]any {
+	return map[string]any{"status": "error", "ename": "ERROR", "evalue": what, "traceback": []string{what}}
 }
 
 // introduce replaces fields of GoNB's answer to the question who the kernel is. It sets Go as the language
 // for highlighting the code of exported notebooks, which GoNB does not set.
 func (m *message) introduce(as map[string]any) {
 	var info, language map[string]any
-	if m.Header.Type != "kernel_info_reply" || json.Unmarshal(m.content, &info) != nil {
+	if json.Unmarshal(m.content, &info) != nil {
 		return
 	}
 	maps.Copy(info, as)
@@ -180,11 +162,9 @@ func (m *message) hideFailure() {
 			Plain string `json:"text/plain"`
 		} `json:"data"`
 	}
-	if m.Header.Type != "inspect_reply" || json.Unmarshal(m.content, &explanation) != nil ||
-		explanation.Data.Plain == "" || strings.HasPrefix(explanation.Data.Plain, "## GoNB Help") {
-		return
+	if json.Unmarshal(m.content, &explanation) == nil && explanation.Data.Plain != "" && !strings.HasPrefix(explanation.Data.Plain, "## GoNB Help") {
+		m.content = encode(notFound)
 	}
-	m.content = encode(notFound)
 }
 
 // notFound is the content of an explanation that was not found.

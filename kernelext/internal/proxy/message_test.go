@@ -75,22 +75,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestLineBefore(t *testing.T) {
-	for _, c := range []struct {
-		code   string
-		cursor int
-		line   string
-		ok     bool
-	}{
-		{"a\nbc\nd", 3, "b", true}, {"a\nbc", 4, "bc", true}, {"ηθ\nι", 4, "ι", true}, {"", 0, "", true},
-		{"a", 2, "", false}, {"a", -1, "", false},
-	} {
-		if line, ok := lineBefore(c.code, c.cursor); line != c.line || ok != c.ok {
-			t.Errorf("%q at %d: %q, %v", c.code, c.cursor, line, ok)
-		}
-	}
-}
-
 // The size of an image becomes that of its media type; other messages stay as they are.
 func TestImagesAreSized(t *testing.T) {
 	for kind, change := range map[string][2]string{
@@ -98,28 +82,23 @@ func TestImagesAreSized(t *testing.T) {
 		"stream":       {`{"data":{"image/png":"AA"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{"width":3}}`},
 	} {
 		m := &message{Header: header{Type: kind}, content: []byte(change[0])}
-		m.sizeImage()
+		(&Kernel{}).explain(&cell{}, m)
 		if string(m.content) != change[1] {
 			t.Errorf("%s became %s", kind, m.content)
 		}
 	}
-	for _, content := range []string{`{"data":{"text/html":"x"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{}}`} {
+	for _, content := range []string{`{"data":{"text/plain":"x"},"metadata":{"width":3}}`, `{"data":{"image/png":"AA"},"metadata":{}}`} {
 		m := &message{Header: header{Type: "display_data"}, content: []byte(content)}
-		if m.sizeImage(); string(m.content) != content {
+		if (&Kernel{}).explain(&cell{}, m); string(m.content) != content {
 			t.Errorf("%s became %s", content, m.content)
 		}
 	}
 }
 
 func TestTheKernelIntroducesItself(t *testing.T) {
-	as := map[string]any{"implementation": "ours"}
-	for kind, change := range map[string][2]string{
-		"kernel_info_reply": {`{"implementation":"gonb","language_info":{"name":"go","pygments_lexer":""},"status":"ok"}`, `{"implementation":"ours","language_info":{"name":"go","pygments_lexer":"go"},"status":"ok"}`},
-		"execute_reply":     {`{"language_info":{}}`, `{"language_info":{}}`},
-	} {
-		m := &message{Header: header{Type: kind}, content: []byte(change[0])}
-		if m.introduce(as); string(m.content) != change[1] {
-			t.Errorf("%s became %s", kind, m.content)
-		}
+	m := &message{content: []byte(`{"implementation":"gonb","language_info":{"name":"go","pygments_lexer":""},"status":"ok"}`)}
+	m.introduce(map[string]any{"implementation": "ours"})
+	if want := `{"implementation":"ours","language_info":{"name":"go","pygments_lexer":"go"},"status":"ok"}`; string(m.content) != want {
+		t.Errorf("it became %s", m.content)
 	}
 }

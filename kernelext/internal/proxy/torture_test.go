@@ -15,8 +15,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-zeromq/zmq4"
 )
 
 // The tests of this file take minutes. They run the kernel with the real GoNB where
@@ -93,7 +91,7 @@ func startReal(t *testing.T, program, folder string) *real {
 // answered says whether the answer to a request comes in time.
 func (k *real) answered(on *wire, kind, id string, inTime time.Duration) bool {
 	k.t.Helper()
-	if err := on.net.SetReadDeadline(time.Now().Add(inTime)); err != nil {
+	if err := on.SetReadDeadline(time.Now().Add(inTime)); err != nil {
 		k.t.Fatal(err)
 	}
 	for {
@@ -197,7 +195,7 @@ func contentOf(draw *rand.Rand) any {
 func stranger(t *testing.T, draw *rand.Rand, c connection) net.Conn {
 	t.Helper()
 	port := draw.IntN(5) + 1
-	kind := []zmq4.SocketType{zmq4.Dealer, zmq4.Dealer, zmq4.Dealer, zmq4.Sub, zmq4.Req}[port-1]
+	kind := []string{"DEALER", "DEALER", "DEALER", "SUB", "REQ"}[port-1]
 	switch draw.IntN(4) {
 	case 0:
 		return reach(t, c, port, "")
@@ -289,7 +287,7 @@ func TestOddMessages(t *testing.T) {
 			on, name = k.control, "control"
 		case 1: // what is damaged has no answer, and may cost the connection
 			damage(draw, frames)
-			w := dial(t, k.place, []int{k.place.Shell, k.place.Control, k.place.Stdin}[draw.IntN(3)], zmq4.Dealer, "")
+			w := dial(t, k.place, []int{k.place.Shell, k.place.Control, k.place.Stdin}[draw.IntN(3)], "DEALER", "")
 			_ = w.send(frames)
 			continue
 		}
