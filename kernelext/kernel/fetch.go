@@ -33,7 +33,7 @@ const gonb = "github.com/janpfeifer/gonb"
 
 // cell creates in a folder the files that GoNB creates for a cell that imports packages.
 func cell(t Tools, dir string, imports ...string) error {
-	if _, err := workspace(t, dir, imports...); err != nil {
+	if err := workspace(t, dir, imports...); err != nil {
 		return err
 	}
 	if _, err := runGo(t, dir, "mod", "edit", "-replace="+module+"="+t.Module); err != nil {
@@ -43,10 +43,9 @@ func cell(t Tools, dir string, imports ...string) error {
 	return err
 }
 
-// workspace creates in a folder a program that imports packages, with the library, and returns its
-// text.
-func workspace(t Tools, dir string, imports ...string) (code string, err error) {
-	code = "package main\n"
+// workspace creates in a folder a program that imports packages, with the library.
+func workspace(t Tools, dir string, imports ...string) error {
+	code := "package main\n"
 	for _, path := range imports {
 		if !strings.Contains(path, "/internal/") {
 			code += fmt.Sprintf("import _ %q\n", path)
@@ -54,14 +53,14 @@ func workspace(t Tools, dir string, imports ...string) (code string, err error) 
 	}
 	code += "\nfunc main() {}\n"
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(code), 0o600); err != nil {
-		return "", err
+		return err
 	}
 	for _, arguments := range [][]string{{"mod", "init", "cell"}, {"work", "init", ".", t.Module}} {
 		if _, err := runGo(t, dir, arguments...); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return code, nil
+	return nil
 }
 
 // runGo returns the output of the go command in a folder.
