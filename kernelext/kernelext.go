@@ -50,11 +50,7 @@ type backend interface {
 	Info(run string) (session.Info, error)
 	Runs() ([]session.Info, error)
 	Wait(ctx context.Context, run string) error
-	Stop(run string) error
-	Pause(run string) error
-	Resume(run string) error
-	Save(run string) error
-	Show(run string) error
+	Act(action, run string) error // one of session.Actions, or show
 	Keep(name string, model []byte) error
 	Model(name string) ([]byte, error)
 	KeepData(name string, set *dataset.Set) error
@@ -149,8 +145,11 @@ func (local) Fail(error) {}
 
 func (l local) Runs() ([]session.Info, error) { return l.Session.Runs(), nil }
 
-// Show prints one line in place of a notebook's display.
-func (l local) Show(run string) error {
+// Act prints one line in place of a notebook's display.
+func (l local) Act(action, run string) error {
+	if action != session.Show {
+		return session.Actions[action](l.Session, run)
+	}
 	i, err := l.Info(run)
 	if err == nil {
 		fmt.Fprintf(os.Stderr, "kernelext: %s is %s, epoch %d of %d, in %s\n", i.Name, i.Does(), i.Epoch, i.Epochs, i.Dir)

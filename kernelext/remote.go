@@ -39,12 +39,21 @@ func newRemote(dir string) *remote {
 	return &remote{http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, string(token), err}
 }
 
-// request sends a request with a body, which may be nil, and returns the session's answer.
-func (r *remote) request(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+// call asks the session for an action on a run, a model or a data set, with a body that may be nil, and returns the
+// session's answer.
+func (r *remote) call(ctx context.Context, action, name string, body []byte) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	request, err := http.NewRequestWithContext(ctx, method, "http://session"+path, bytes.NewReader(body))
+	if len(body) > session.Largest {
+		return nil, fmt.Errorf("%s takes %d MB, but the session keeps at most %d MB under a name: make it smaller, or write it to a file",
+			name, len(body)>>20, session.Largest>>20)
+	}
+	query := url.Values{session.Name: {name}}
+	if dir, err := os.Getwd(); err == nil { // %cd may have changed it
+		query.Set(session.Directory, dir)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://session/"+action+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -55,85 +64,60 @@ func (r *remote) request(ctx context.Context, method, path string, body []byte) 
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
+	if response.StatusCode == http.StatusNotFound {
+		return nil, fmt.Errorf("the kernel is of another version than this library and does not know the action %s: build it again with make lab, and restart it", action)
+	}
 	if err == nil && response.StatusCode >= 300 {
 		err = errors.New(strings.TrimSpace(string(answer)))
 	}
 	return answer, err
 }
 
-// kinds are the names in error messages for what the session keeps under a path.
-var kinds = map[string]string{"runs": "run", "models": "model", "data": "data set"}
-
-// named sends a request about a run, a model or a data set.
-func (r *remote) named(ctx context.Context, method, kind, name, action string, body []byte) ([]byte, error) {
-	if err := session.CheckName(kinds[kind], name); err != nil { // the server would clean a path with dots
-		return nil, err
+// ask is like call, and decodes the answer into v, unless v is nil.
+func (r *remote) ask(action, name string, v any) error {
+	answer, err := r.call(context.Background(), action, name, nil)
+	if err == nil && v != nil {
+		err = json.Unmarshal(answer, v)
 	}
-	return r.request(ctx, method, "/"+kind+"/"+url.PathEscape(name)+action, body)
+	return err
 }
 
 func (r *remote) Start(run string, e runs.Experiment) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	query := ""
-	if dir, err := os.Getwd(); err == nil && e.Header().Dataset.IsFile() { // %cd may have changed it
-		query = "?" + url.Values{session.Directory: {dir}}.Encode()
-	}
-	_, err := r.named(context.Background(), http.MethodPut, "runs", run, query, e.TOML())
+	_, err := r.call(context.Background(), "start", run, e.TOML())
 	return err
 }
 
 func (r *remote) Info(run string) (i session.Info, err error) {
-	answer, err := r.named(context.Background(), http.MethodGet, "runs", run, "", nil)
-	if err == nil {
-		err = json.Unmarshal(answer, &i)
-	}
+	err = r.ask("info", run, &i)
 	return i, err
 }
 
 func (r *remote) Runs() (runs []session.Info, err error) {
-	answer, err := r.request(context.Background(), http.MethodGet, "/runs", nil)
-	if err == nil {
-		err = json.Unmarshal(answer, &runs)
-	}
+	err = r.ask("runs", "", &runs)
 	return runs, err
 }
 
+func (r *remote) Act(action, run string) error { return r.ask(action, run, nil) }
+
 func (r *remote) Wait(ctx context.Context, run string) error {
-	_, err := r.named(ctx, http.MethodGet, "runs", run, "/end", nil)
+	_, err := r.call(ctx, "wait", run, nil)
 	return err
 }
-
-func (r *remote) act(run, action string) error {
-	_, err := r.named(context.Background(), http.MethodPost, "runs", run, "/"+action, nil)
-	return err
-}
-
-func (r *remote) Stop(run string) error   { return r.act(run, "stop") }
-func (r *remote) Pause(run string) error  { return r.act(run, "pause") }
-func (r *remote) Resume(run string) error { return r.act(run, "resume") }
-func (r *remote) Save(run string) error   { return r.act(run, "save") }
-func (r *remote) Show(run string) error   { return r.act(run, "show") }
 
 func (r *remote) Fail(err error) {
-	_, _ = r.request(context.Background(), http.MethodPost, "/failure", []byte(err.Error())) // a kernel that is gone answers no cell
+	_, _ = r.call(context.Background(), "fail", "", []byte(err.Error())) // a kernel that is gone answers no cell
 }
 
-// put keeps a model or a data set under a name. kind is "models" or "data".
-func (r *remote) put(kind, name string, body []byte) error {
-	if len(body) > session.Largest {
-		return fmt.Errorf("%s takes %d MB, but the session keeps at most %d MB under a name: make it smaller, or write it to a file",
-			name, len(body)>>20, session.Largest>>20)
-	}
-	_, err := r.named(context.Background(), http.MethodPut, kind, name, "", body)
+func (r *remote) Keep(name string, model []byte) error {
+	_, err := r.call(context.Background(), "keep-model", name, model)
 	return err
 }
 
-func (r *remote) Keep(name string, model []byte) error { return r.put("models", name, model) }
-
 func (r *remote) Model(name string) ([]byte, error) {
-	return r.named(context.Background(), http.MethodGet, "models", name, "", nil)
+	return r.call(context.Background(), "model", name, nil)
 }
 
 func (r *remote) KeepData(name string, set *dataset.Set) error {
@@ -141,11 +125,12 @@ func (r *remote) KeepData(name string, set *dataset.Set) error {
 	if err := set.Save(&b); err != nil {
 		return err
 	}
-	return r.put("data", name, b.Bytes())
+	_, err := r.call(context.Background(), "keep-data", name, b.Bytes())
+	return err
 }
 
 func (r *remote) Data(name string) (*dataset.Set, error) {
-	b, err := r.named(context.Background(), http.MethodGet, "data", name, "", nil)
+	b, err := r.call(context.Background(), "data", name, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (r *Run) Status() (Status, error) {
 // Show displays the progress, the curves and the samples of the run below the running cell, and keeps them up to
 // date after the cell has ended. It prints errors to standard error; in the kernel the cell then fails at its end.
 func (r *Run) Show() {
-	if err := r.do(r.backend.Show); err != nil {
+	if err := r.act(session.Show); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		r.backend.Fail(err)
 	}
@@ -53,7 +53,10 @@ func (r *Run) Show() {
 // continues. The package of the run's family opens the model of the last checkpoint, for example
 // hm.OpenRun(run.Dir()).
 func (r *Run) Wait(ctx context.Context) (*runs.Run, error) {
-	if err := r.do(func(run string) error { return r.backend.Wait(ctx, run) }); err != nil {
+	if r.err != nil {
+		return nil, r.err
+	}
+	if err := r.backend.Wait(ctx, r.name); err != nil {
 		return nil, err
 	}
 	return r.open()
@@ -73,7 +76,7 @@ func (r *Run) History() (runs.History, error) {
 // checkpoint. Training continues. The package of its family opens the model, for example
 // boltzmann.OpenRun(run.Dir()).
 func (r *Run) Save() (*runs.Run, error) {
-	if err := r.do(r.backend.Save); err != nil {
+	if err := r.act("save"); err != nil {
 		return nil, err
 	}
 	return r.open()
@@ -114,19 +117,19 @@ func (r *Run) open() (*runs.Run, error) {
 
 // Stop ends training with a checkpoint, at the latest after the current step, and then returns. Resume continues
 // the run.
-func (r *Run) Stop() error { return r.do(r.backend.Stop) }
+func (r *Run) Stop() error { return r.act("stop") }
 
 // Pause interrupts training with a checkpoint, at the latest after the current step. Until Resume, the next run of
 // the queue trains, and Wait keeps waiting.
-func (r *Run) Pause() error { return r.do(r.backend.Pause) }
+func (r *Run) Pause() error { return r.act("pause") }
 
 // Resume continues a run that was paused, stopped, or interrupted by the end of its session. The result is the
 // same as without the interruption. A paused run is the next in the queue.
-func (r *Run) Resume() error { return r.do(r.backend.Resume) }
+func (r *Run) Resume() error { return r.act("resume") }
 
-func (r *Run) do(action func(run string) error) error {
+func (r *Run) act(action string) error {
 	if r.err != nil {
 		return r.err
 	}
-	return action(r.name)
+	return r.backend.Act(action, r.name)
 }

@@ -23,17 +23,17 @@ func FuzzRequests(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, name := range []string{"a", "%2e%2e", "a%2Fb", "", "%00"} {
-		f.Add("PUT", "/data/"+name, set.String())
-		f.Add("PUT", "/models/"+name, "x")
-		f.Add("GET", "/runs/"+name, "")
-		f.Add("GET", "/runs/"+name+"/end", "")
-		f.Add("POST", "/runs/"+name+"/stop", "")
-		f.Add("POST", "/runs/"+name+"/save", "")
+		f.Add("POST", "/keep-data?name="+name, set.String())
+		f.Add("POST", "/keep-model?name="+name, "x")
+		f.Add("POST", "/info?name="+name, "")
+		f.Add("POST", "/wait?name="+name, "")
+		f.Add("POST", "/stop?name="+name, "")
+		f.Add("POST", "/save?name="+name, "")
 	}
-	f.Add("PUT", "/runs/a", "family = \"none\"\n")
-	f.Add("PUT", "/runs/a", "epochs = 1\n[dataset]\nname = \"own\"\n")
-	f.Add("PUT", "/data/a", "helmholtz data set 1\n{}\n")
-	f.Add("DELETE", "/data/a", "")
+	f.Add("POST", "/start?name=a", "family = \"none\"\n")
+	f.Add("POST", "/start?name=a", "epochs = 1\n[dataset]\nname = \"own\"\n")
+	f.Add("POST", "/keep-data?name=a", "helmholtz data set 1\n{}\n")
+	f.Add("DELETE", "/data?name=a", "")
 	s := session.New(f.TempDir(), nil)
 	f.Cleanup(func() { s.Close() })
 	h := handler("token", s, func(run string) error {
@@ -42,7 +42,7 @@ func FuzzRequests(f *testing.F) {
 	}, func(string) {})
 	m := magics{session: s, show: func(string) error { return nil }, display: func(string, string) {}}
 	f.Fuzz(func(t *testing.T, method, path, body string) {
-		if method == "PUT" && strings.HasPrefix(path, "/runs/") && strings.Contains(body, "[machine]") {
+		if strings.HasPrefix(path, "/start") && strings.Contains(body, "[machine]") {
 			return
 		}
 		r := httptest.NewRequest("GET", "/", strings.NewReader(body))

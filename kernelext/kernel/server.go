@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -55,22 +56,20 @@ func serve(dir string, s *session.Session, show func(run string) error, fail fun
 
 func handler(token string, s *session.Session, show func(run string) error, fail func(reason string)) http.Handler {
 	mux := http.NewServeMux()
-	// handle registers a handler for requests with a limit on the bytes of their body.
-	handle := func(pattern string, most int64, do func(name string, r *http.Request) (any, error)) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			r.Body = http.MaxBytesReader(w, r.Body, most)
-			v, err := do(r.PathValue("name"), r)
+	// handle registers an action for requests with a limit on the bytes of their body.
+	handle := func(action string, most int64, do func(name string, body io.Reader, r *http.Request) (any, error)) {
+		mux.HandleFunc("POST /"+action, func(w http.ResponseWriter, r *http.Request) {
+			v, err := do(r.URL.Query().Get(session.Name), http.MaxBytesReader(w, r.Body, most), r)
 			respond(w, v, err)
 		})
 	}
-	handle("GET /runs", 0, func(string, *http.Request) (any, error) { return s.Runs(), nil })
-	handle("PUT /runs/{name}", largestExperiment, func(name string, r *http.Request) (any, error) {
-		text, err := io.ReadAll(r.Body)
+	handle("start", largestExperiment, func(name string, body io.Reader, r *http.Request) (any, error) {
+		text, err := io.ReadAll(body)
 		var e runs.Experiment
 		if err == nil {
 			e, err = runs.ParseExperiment(text)
 		}
-		if dir := r.URL.Query().Get(session.Directory); dir != "" && err == nil {
+		if dir := r.URL.Query().Get(session.Directory); err == nil && dir != "" && e.Header().Dataset.IsFile() {
 			e, err = fromFolder(e, dir)
 		}
 		if err != nil {
@@ -78,37 +77,37 @@ func handler(token string, s *session.Session, show func(run string) error, fail
 		}
 		return nil, s.Start(name, e)
 	})
-	handle("GET /runs/{name}", 0, func(name string, _ *http.Request) (any, error) { return s.Info(name) })
-	handle("GET /runs/{name}/end", 0, func(name string, r *http.Request) (any, error) { return nil, s.Wait(r.Context(), name) })
-	for action, do := range map[string]func(string) error{
-		"stop": s.Stop, "pause": s.Pause, "resume": s.Resume, "save": s.Save, "show": show,
-	} {
-		handle("POST /runs/{name}/"+action, 0, func(name string, _ *http.Request) (any, error) { return nil, do(name) })
+	handle("runs", 0, func(string, io.Reader, *http.Request) (any, error) { return s.Runs(), nil })
+	handle("info", 0, func(name string, _ io.Reader, _ *http.Request) (any, error) { return s.Info(name) })
+	handle("wait", 0, func(name string, _ io.Reader, r *http.Request) (any, error) { return nil, s.Wait(r.Context(), name) })
+	actions := maps.Clone(session.Actions)
+	actions[session.Show] = func(_ *session.Session, run string) error { return show(run) }
+	for action, do := range actions {
+		handle(action, 0, func(name string, _ io.Reader, _ *http.Request) (any, error) { return nil, do(s, name) })
 	}
-	handle("POST /failure", largestHeader, func(_ string, r *http.Request) (any, error) {
-		reason, err := io.ReadAll(r.Body)
+	handle("fail", largestHeader, func(_ string, body io.Reader, _ *http.Request) (any, error) {
+		reason, err := io.ReadAll(body)
 		if err == nil {
 			fail(string(reason))
 		}
 		return nil, err
 	})
-	handle("GET /models", 0, func(string, *http.Request) (any, error) { return s.Models(), nil })
-	handle("PUT /models/{name}", session.Largest, func(name string, r *http.Request) (any, error) {
-		model, err := io.ReadAll(r.Body)
+	handle("keep-model", session.Largest, func(name string, body io.Reader, _ *http.Request) (any, error) {
+		model, err := io.ReadAll(body)
 		if err == nil {
 			err = s.Keep(name, model)
 		}
 		return nil, err
 	})
-	handle("GET /models/{name}", 0, func(name string, _ *http.Request) (any, error) { return s.Model(name) })
-	handle("PUT /data/{name}", session.Largest, func(name string, r *http.Request) (any, error) {
-		set, err := dataset.Load(r.Body)
+	handle("model", 0, func(name string, _ io.Reader, _ *http.Request) (any, error) { return s.Model(name) })
+	handle("keep-data", session.Largest, func(name string, body io.Reader, _ *http.Request) (any, error) {
+		set, err := dataset.Load(body)
 		if err == nil {
 			err = s.KeepData(name, set)
 		}
 		return nil, err
 	})
-	handle("GET /data/{name}", 0, func(name string, _ *http.Request) (any, error) { return s.Data(name) })
+	handle("data", 0, func(name string, _ io.Reader, _ *http.Request) (any, error) { return s.Data(name) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
 			http.Error(w, "the token of the session is wrong or missing", http.StatusUnauthorized)

@@ -23,7 +23,7 @@ func TestRequestsNeedTheToken(t *testing.T) {
 	defer s.Close()
 	h := handler("right", s, nil, nil)
 	for token, want := range map[string]int{"": 401, "Bearer ": 401, "Bearer wrong": 401, "right": 401, "Bearer right": 200, "Bearer rightx": 401} {
-		r := httptest.NewRequest("GET", "/runs", nil)
+		r := httptest.NewRequest("POST", "/runs", nil)
 		r.Header.Set("Authorization", token)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
@@ -49,23 +49,25 @@ func TestRequestsAreLimited(t *testing.T) {
 		method, path, body string
 		want               int
 	}{
-		{"PUT", "/runs/a", `{"seed":1` + strings.Repeat(" ", largestExperiment), 413},
-		{"PUT", "/runs/a", `{"unknown":1}`, 422},
-		{"PUT", "/runs/a", `{}`, 422},
-		{"PUT", "/runs/..%2Fa", `{}`, 422},
-		{"PUT", "/models/..%2Fa", `x`, 422},
-		{"GET", "/models/none", ``, 422},
-		{"POST", "/runs/none/stop", ``, 422},
-		{"POST", "/runs/none/dance", ``, 404},
-		{"DELETE", "/runs/none", ``, 405},
-		{"PUT", "/models/a", `x`, 200},
-		{"GET", "/models/a", ``, 200},
-		{"PUT", "/data/a", `x`, 422},
-		{"PUT", "/data/a", "helmholtz data set 1\n{}\n", 422},
-		{"PUT", "/data/..%2Fa", set.String(), 422},
-		{"GET", "/data/a", ``, 422},
-		{"PUT", "/data/a", set.String(), 200},
-		{"GET", "/data/a", ``, 200},
+		{"POST", "/start?name=a", `{"seed":1` + strings.Repeat(" ", largestExperiment), 413},
+		{"POST", "/start?name=a", `{"unknown":1}`, 422},
+		{"POST", "/start?name=a", `{}`, 422},
+		{"POST", "/start?name=..%2Fa", `{}`, 422},
+		{"POST", "/keep-model?name=..%2Fa", `x`, 422},
+		{"POST", "/keep-model?name=..", `x`, 422},
+		{"POST", "/keep-model", `x`, 422},
+		{"POST", "/model?name=none", ``, 422},
+		{"POST", "/stop?name=none", ``, 422},
+		{"POST", "/dance?name=none", ``, 404},
+		{"DELETE", "/runs", ``, 405},
+		{"POST", "/keep-model?name=a", `x`, 200},
+		{"POST", "/model?name=a", ``, 200},
+		{"POST", "/keep-data?name=a", `x`, 422},
+		{"POST", "/keep-data?name=a", "helmholtz data set 1\n{}\n", 422},
+		{"POST", "/keep-data?name=..%2Fa", set.String(), 422},
+		{"POST", "/data?name=a", ``, 422},
+		{"POST", "/keep-data?name=a", set.String(), 200},
+		{"POST", "/data?name=a", ``, 200},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 		r.Header.Set("Authorization", "Bearer right")
@@ -130,8 +132,8 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 	}
 	path := filepath.Join(dir, session.SocketFile)
 	for _, start := range []string{
-		"", "PUT", "PUT /models/dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
-		"GET /runs HTTP/1.1\r\nX: " + strings.Repeat("x", 10*largestHeader),
+		"", "POST", "POST /keep-model?name=dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
+		"POST /runs HTTP/1.1\r\nX: " + strings.Repeat("x", 10*largestHeader),
 	} {
 		c, err := net.Dial("unix", path)
 		if err != nil {
@@ -143,7 +145,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return net.Dial("unix", path)
 	}}}
-	r, err := http.NewRequest("GET", "http://session/models", nil)
+	r, err := http.NewRequest("POST", "http://session/runs", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "[]" {
-		t.Errorf("models %q, %v: half a model is kept", body, err)
+	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "null" || len(s.Models()) > 0 {
+		t.Errorf("runs %q, %v, and kept are %v", body, err, s.Models())
 	}
 }

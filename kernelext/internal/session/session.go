@@ -360,9 +360,20 @@ const (
 	TokenFile   = "token"
 )
 
-// Directory is the parameter of a request to start a run with the working directory of the cell, to
-// which the paths of the data are relative.
-const Directory = "directory"
+// Name and Directory are the parameters of a cell's request: the run, model or data set, and the working directory of
+// the cell, to which the paths of the data of an experiment are relative.
+const (
+	Name      = "name"
+	Directory = "directory"
+)
+
+// Show is the action that shows a run. A session does not have it.
+const Show = "show"
+
+// Actions are the actions on a run by the names under which cells ask for them.
+var Actions = map[string]func(s *Session, run string) error{
+	"stop": (*Session).Stop, "pause": (*Session).Pause, "resume": (*Session).Resume, "save": (*Session).Save,
+}
 
 // Folder is the folder of runs, relative to the working directory, which is the folder of the
 // notebook.
