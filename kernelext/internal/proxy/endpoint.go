@@ -68,7 +68,7 @@ const (
 type peer struct {
 	*wire
 	at    *endpoint
-	queue *queue
+	queue queue
 
 	// The lock of the front guards these fields.
 	identity string // empty until the client has completed the handshake
@@ -105,8 +105,14 @@ func (e *endpoint) accept() {
 		}
 		// Clients are added here, in order of arrival, so that earlier clients count as idle for
 		// longer.
-		p := &peer{wire: newWire(c, most), at: e, queue: newQueue(), topics: map[string]bool{}}
-		p.claim = p.hold
+		p := &peer{wire: newWire(c, most), at: e, topics: map[string]bool{}}
+		p.claim, p.queue.send = p.hold, func(frames [][]byte) error {
+			err := p.send(frames)
+			if err != nil {
+				p.Close()
+			}
+			return err
+		}
 		if !e.add(p) {
 			c.Close()
 			continue
@@ -124,14 +130,6 @@ func (p *peer) serve() {
 	p.at.mu.Lock()
 	p.identity = cmp.Or(p.chosen, "\x00"+rand.Text())
 	p.at.mu.Unlock()
-	go func() {
-		defer p.Close()
-		for frames, ok := p.queue.take(); ok; frames, ok = p.queue.take() {
-			if p.send(frames) != nil {
-				return
-			}
-		}
-	}()
 	for {
 		frames, err := p.receive()
 		if err != nil {
@@ -327,20 +325,15 @@ func (p *peer) subscribed(topic string) bool {
 	return false
 }
 
-// queue holds the messages that wait for one client, up to a number of bytes.
+// queue holds the messages that wait for one client, up to a number of bytes, and sends them.
 type queue struct {
+	send func(frames [][]byte) error
+
 	mu       sync.Mutex
-	changed  sync.Cond
 	messages [][][]byte
 	bytes    int
-	sending  bool
+	sent     chan struct{} // closed when all messages are sent; nil if none is
 	closed   bool
-}
-
-func newQueue() *queue {
-	q := &queue{}
-	q.changed.L = &q.mu
-	return q
 }
 
 // put adds a message, unless more than most bytes would then wait, and reports whether it did. An
@@ -354,36 +347,36 @@ func (q *queue) put(frames [][]byte, most int) bool {
 	}
 	q.messages = append(q.messages, frames)
 	q.bytes += n
-	q.changed.Broadcast()
+	if q.sent == nil {
+		q.sent = make(chan struct{})
+		go q.sendAll()
+	}
 	return true
 }
 
-// take waits for the next message; ok is false once the queue is closed.
-func (q *queue) take() (frames [][]byte, ok bool) {
+func (q *queue) sendAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.sending = false
-	q.changed.Broadcast()
-	for len(q.messages) == 0 && !q.closed {
-		q.changed.Wait()
+	for len(q.messages) > 0 && !q.closed {
+		next := q.messages[0]
+		q.messages[0], q.messages = nil, q.messages[1:]
+		q.bytes -= size(next)
+		q.mu.Unlock()
+		err := q.send(next)
+		q.mu.Lock()
+		q.closed = q.closed || err != nil
 	}
-	if q.closed {
-		return nil, false
-	}
-	frames = q.messages[0]
-	q.messages[0] = nil
-	q.messages = q.messages[1:]
-	q.bytes -= size(frames)
-	q.sending = true
-	return frames, true
+	close(q.sent)
+	q.sent = nil
 }
 
 // drain waits until all messages are sent or the queue is closed.
 func (q *queue) drain() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	for (len(q.messages) > 0 || q.sending) && !q.closed {
-		q.changed.Wait()
+	sent := q.sent
+	q.mu.Unlock()
+	if sent != nil {
+		<-sent
 	}
 }
 
@@ -391,7 +384,6 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed, q.messages = true, nil
-	q.changed.Broadcast()
 }
 
 // size returns the number of bytes that a message takes up in a queue.

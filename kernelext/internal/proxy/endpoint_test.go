@@ -184,22 +184,37 @@ func TestAClientThatDoesNotReadHoldsUpNobody(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	q := newQueue()
+	taken := make(chan [][]byte)
+	q := queue{send: func(frames [][]byte) error {
+		taken <- frames
+		return nil
+	}}
 	m := [][]byte{make([]byte, 100)}
-	if !q.put(m, 50) {
-		t.Error("an empty queue has no room")
+	waiting := func() int {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return len(q.messages)
 	}
-	if q.put(m, 50) {
-		t.Error("a full queue has room")
+	for i := range 3 { // the second message waits behind the first, which is being sent
+		if put := q.put(m, 50); put != (i < 2) {
+			t.Errorf("message %d has room: %v", i, put)
+		}
+		within(t, patience, "the first message is being sent", func() bool { return waiting() == min(i, 1) })
 	}
-	if got, ok := q.take(); !ok || len(got) != 1 {
-		t.Error("nothing was taken")
+	if got := <-taken; len(got) != 1 {
+		t.Error("nothing is sent")
 	}
+	within(t, patience, "the second message is being sent", func() bool { return waiting() == 0 })
 	if !q.put(m, 50) {
 		t.Error("a queue that was emptied has no room")
 	}
+	go func() {
+		<-taken
+		<-taken
+	}()
+	q.drain()
 	q.close()
-	if _, ok := q.take(); ok || q.put(m, 500) {
+	if q.put(m, 500) {
 		t.Error("a closed queue goes on")
 	}
 	q.drain()

@@ -146,10 +146,7 @@ func (k *Kernel) listen() error {
 }
 
 func (k *Kernel) missed(messages, bytes int) [][]byte {
-	k.mu.Lock()
-	parent := k.parent
-	k.mu.Unlock()
-	m := answer("stream", parent, map[string]string{"name": "stderr", "text": fmt.Sprintf(
+	m := answer("stream", k.current(), map[string]string{"name": "stderr", "text": fmt.Sprintf(
 		"%d messages of output, %d MB, are missing here: they arrived faster than they were read. Write large output to a file\n", messages, max(1, bytes/1e6))})
 	m.identities = [][]byte{[]byte("stream")}
 	return k.key.frames(m)
@@ -388,6 +385,13 @@ func (k *Kernel) publish(g *child, m *message) {
 	}
 }
 
+// current returns the header of the running cell, or of the last one.
+func (k *Kernel) current() []byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.parent
+}
+
 // say publishes a message of this kernel as a message of the cell with the header parent.
 func (k *Kernel) say(kind string, parent []byte, content any) {
 	m := answer(kind, parent, content)
@@ -402,10 +406,7 @@ func (k *Kernel) tell(m *message) {
 
 // Warn prints a line on the standard error of the running cell or of the last one.
 func (k *Kernel) Warn(text string) {
-	k.mu.Lock()
-	parent := k.parent
-	k.mu.Unlock()
-	k.say("stream", parent, map[string]string{"name": "stderr", "text": text + "\n"})
+	k.say("stream", k.current(), map[string]string{"name": "stderr", "text": text + "\n"})
 }
 
 // Display shows data, a value for each MIME type, as output of the running cell or of the last one.
@@ -415,10 +416,7 @@ func (k *Kernel) Display(id string, data map[string]string, update bool) {
 	if update {
 		kind = "update_display_data"
 	}
-	k.mu.Lock()
-	parent := k.parent
-	k.mu.Unlock()
-	k.say(kind, parent, map[string]any{
+	k.say(kind, k.current(), map[string]any{
 		"data": withText(data), "metadata": struct{}{}, "transient": map[string]string{"display_id": id},
 	})
 }

@@ -951,7 +951,7 @@ func TestLostOutputIsSaid(t *testing.T) {
 	// Nothing is read from iopub until the cell has ended.
 	c.receive(c.shell, "execute_reply")
 	within(t, patience, "the queue of the front end is full", func() bool {
-		q := k.iopub.all()[0].queue
+		q := &k.iopub.all()[0].queue
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		return q.bytes+muchPrinted > mostWaiting

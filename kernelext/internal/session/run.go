@@ -121,19 +121,20 @@ func (s *Session) info(name, dir string) (Info, error) {
 	if elsewhere {
 		i, here = s.described(name, dir) // it may have been resumed here meanwhile
 	}
-	if i.trains() {
+	was := i.State
+	switch {
+	case i.trains():
 		if i.Step == 0 { // it has not begun in this session
 			i.recorded()
 		}
+		i.State = was
 		return i, nil
-	}
-	if here && !elsewhere {
+	case here && !elsewhere:
 		if _, err := os.Stat(filepath.Join(dir, experimentFile)); errors.Is(err, os.ErrNotExist) {
 			s.forget(name, Failed, fmt.Errorf("the directory of the run %s was removed: start the run again", name))
 			return Info{}, err
 		}
-		paused := i.State == Paused
-		if i.since(); paused && i.State == Finished {
+		if i.recorded(); was == Paused && i.State == Finished {
 			s.forget(name, Finished, nil)
 		}
 		return i, nil
@@ -142,8 +143,8 @@ func (s *Session) info(name, dir string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	i = Info{Name: name, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
-	i.State = i.recorded()
+	i = Info{Name: name, State: Interrupted, Dir: dir, Method: e.String(), Epochs: e.Header().Epochs, Objective: e.Measures()[0]}
+	i.recorded()
 	if elsewhere {
 		i.State, i.Host = Elsewhere, taken.Host
 	}
@@ -194,32 +195,9 @@ func (i Info) Does() string {
 	return string(i.State) + " on " + i.Host
 }
 
-// recorded adds the progress recorded in the directory of a run that is not training, and returns its state.
-func (i *Info) recorded() runs.State {
-	run, err := runs.Open(i.Dir)
-	if err != nil {
-		return Interrupted
-	}
-	i.takeOver(run)
-	switch {
-	case run.Finished():
-		return Finished
-	case run.Imported():
-		return runs.Imported
-	}
-	return Interrupted
-}
-
-// takeOver adds the progress of a run from its directory.
-func (i *Info) takeOver(run *runs.Run) {
-	i.Epoch, i.Warning = run.Epochs(), run.Warning()
-	if last := run.Last(); last.Epoch > 0 {
-		i.Step, i.Value = last.Step, valueOf(last.Train, i.Objective)
-	}
-}
-
-// since updates a run that another program may have changed since it trained in this session.
-func (i *Info) since() {
+// recorded updates a description from the directory of the run, which another program may have changed since the run
+// trained in this session.
+func (i *Info) recorded() {
 	run, err := runs.Open(i.Dir)
 	if err != nil {
 		return
@@ -227,11 +205,16 @@ func (i *Info) since() {
 	further := run.Epochs() > i.Epoch
 	i.Epochs = run.Experiment().Header().Epochs
 	if further || i.Step == 0 {
-		i.takeOver(run)
+		i.Epoch, i.Warning = run.Epochs(), run.Warning()
+		if last := run.Last(); last.Epoch > 0 {
+			i.Step, i.Value = last.Step, valueOf(last.Train, i.Objective)
+		}
 	}
 	switch {
 	case run.Finished():
 		i.State, i.Error = Finished, ""
+	case i.State == Interrupted && run.Imported():
+		i.State = runs.Imported
 	case i.State == Finished, further && ended(i.State): // it was extended, or another program trained it
 		i.State, i.Error = Interrupted, ""
 	}
