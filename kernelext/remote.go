@@ -73,9 +73,13 @@ func (r *remote) call(ctx context.Context, action, name string, body []byte) ([]
 	return answer, err
 }
 
-// ask is like call, and decodes the answer into v, unless v is nil.
+func (r *remote) do(action, name string, body []byte) ([]byte, error) {
+	return r.call(context.Background(), action, name, body)
+}
+
+// ask decodes the session's answer to an action into v, unless v is nil.
 func (r *remote) ask(action, name string, v any) error {
-	answer, err := r.call(context.Background(), action, name, nil)
+	answer, err := r.do(action, name, nil)
 	if err == nil && v != nil {
 		err = json.Unmarshal(answer, v)
 	}
@@ -86,7 +90,7 @@ func (r *remote) Start(run string, e runs.Experiment) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	_, err := r.call(context.Background(), "start", run, e.TOML())
+	_, err := r.do("start", run, e.TOML())
 	return err
 }
 
@@ -108,29 +112,27 @@ func (r *remote) Wait(ctx context.Context, run string) error {
 }
 
 func (r *remote) Fail(err error) {
-	_, _ = r.call(context.Background(), "fail", "", []byte(err.Error())) // a kernel that is gone answers no cell
+	_, _ = r.do("fail", "", []byte(err.Error())) // a kernel that is gone answers no cell
 }
 
 func (r *remote) Keep(name string, model []byte) error {
-	_, err := r.call(context.Background(), "keep-model", name, model)
+	_, err := r.do("keep-model", name, model)
 	return err
 }
 
-func (r *remote) Model(name string) ([]byte, error) {
-	return r.call(context.Background(), "model", name, nil)
-}
+func (r *remote) Model(name string) ([]byte, error) { return r.do("model", name, nil) }
 
 func (r *remote) KeepData(name string, set *dataset.Set) error {
 	var b bytes.Buffer
 	if err := set.Save(&b); err != nil {
 		return err
 	}
-	_, err := r.call(context.Background(), "keep-data", name, b.Bytes())
+	_, err := r.do("keep-data", name, b.Bytes())
 	return err
 }
 
 func (r *remote) Data(name string) (*dataset.Set, error) {
-	b, err := r.call(context.Background(), "data", name, nil)
+	b, err := r.do("data", name, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -34,15 +34,9 @@ type panel struct {
 	still    bool // html describes a run that is not training
 	followed bool // another program trains the run
 	ids      []string
-	added    time.Time // when the newest display was added, or the panel if it has none
-	quiet    bool      // the last update was too recent for another
-	stale    bool      // html is newer than the last update
 }
 
 const (
-	// betweenUpdates is the minimum time between updates: 5 updates per second. As in plotting.LiveHTML, it is longer
-	// if the newest display is old.
-	betweenUpdates = 200 * time.Millisecond
 	// betweenLooks is the interval at which a run that another program trains is checked.
 	betweenLooks = 2 * time.Second
 	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
@@ -55,12 +49,10 @@ func newLive(folder string, display func(id, html string, update bool)) *live {
 
 // panel returns the panel of a run. The caller holds the lock.
 func (l *live) panel(run string) *panel {
-	p := l.panels[run]
-	if p == nil {
-		p = &panel{added: time.Now()}
-		l.panels[run] = p
+	if l.panels[run] == nil {
+		l.panels[run] = &panel{}
 	}
-	return p
+	return l.panels[run]
 }
 
 // of returns a copy of the panel of a run.
@@ -79,49 +71,20 @@ func (l *live) add(run string) {
 	defer l.mu.Unlock()
 	p := l.panel(run)
 	id := "helmholtz-" + rand.Text()
-	p.ids, p.added = append(p.ids, id), time.Now()
-	if len(p.ids) > mostDisplays {
-		p.ids = p.ids[1:]
-	}
+	p.ids = append(p.ids, id)
+	p.ids = p.ids[max(0, len(p.ids)-mostDisplays):]
 	l.display(id, p.html, false)
 }
 
-// update replaces the displays of a run immediately, or as soon as the rate allows. still says that html describes a
-// run that is not training.
+// update replaces the displays of a run. still says that html describes a run that is not training.
 func (l *live) update(run, html string, still bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p := l.panel(run)
-	p.html, p.still, p.stale = html, still, true
-	if !p.quiet {
-		l.send(p)
-	}
-}
-
-// flush shows the last update of a run now, regardless of the rate.
-func (l *live) flush(run string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if p := l.panel(run); p.stale {
-		l.send(p)
-	}
-}
-
-// send updates the displays of a panel, and again later if the panel has changed by then. The
-// caller holds the lock.
-func (l *live) send(p *panel) {
+	p.html, p.still = html, still
 	for _, id := range p.ids {
-		l.display(id, p.html, true)
+		l.display(id, html, true)
 	}
-	p.quiet, p.stale = true, false
-	l.after(max(betweenUpdates, time.Since(p.added)/1000), func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		p.quiet = false
-		if p.stale {
-			l.send(p)
-		}
-	})
 }
 
 // show adds a display of a run. Training keeps the display up to date. If the run is not training,
@@ -221,7 +184,7 @@ type watched struct {
 	progress string
 	samples  string
 	drawing  chan struct{} // closed when drawing has ended; nil if idle
-	again    bool          // there is a newer checkpoint than the one being drawn
+	unshown  bool          // the last samples are not shown yet
 	drawn    time.Time     // when the last drawing ended
 	took     time.Duration // the last drawing
 }
@@ -238,7 +201,10 @@ func (l *live) watch(run string, sample func() string) *watched {
 }
 
 // show shows the run as it is. The caller holds the lock.
-func (w *watched) show() { w.live.update(w.run, w.progress+w.samples+hint(w.run), false) }
+func (w *watched) show() {
+	w.unshown = false
+	w.live.update(w.run, w.progress+w.samples+hint(w.run), false)
+}
 
 // Epoch notes that the next checkpoint has to be drawn.
 func (w *watched) Epoch(e runs.Epoch) {
@@ -246,22 +212,17 @@ func (w *watched) Epoch(e runs.Epoch) {
 	w.Recorder.Epoch(e)
 }
 
-// Step draws samples at the first step after an epoch, when its checkpoint exists, or at a later one if they were
-// drawn lately.
+// Step draws samples at the first step after an epoch, when its checkpoint exists, or at a later one if samples are
+// being drawn, are not shown yet, or would take more than a tenth of the time. The next update of the progress shows
+// them.
 func (w *watched) Step(p runs.Progress) {
-	if w.newer && w.live.shows(w.run) && !w.lately() {
-		w.newer = false
-		w.draw()
-	}
-	w.Recorder.Step(p)
-}
-
-// lately reports whether the last samples still wait to be shown, or whether drawing new ones now would take more
-// than a tenth of the time.
-func (w *watched) lately() bool {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.live.of(w.run).stale || time.Since(w.drawn) < 10*w.took
+	if w.newer && w.live.shows(w.run) && w.drawing == nil && !w.unshown && time.Since(w.drawn) >= 10*w.took {
+		w.newer, w.drawing = false, make(chan struct{})
+		go w.draw()
+	}
+	w.mu.Unlock()
+	w.Recorder.Step(p)
 }
 
 // errSaved is shown for a run that was stopped or paused.
@@ -273,40 +234,32 @@ func (w *watched) End(err error) {
 		err = errSaved
 	}
 	w.Recorder.End(err)
-	if w.live.shows(w.run) {
-		<-w.draw()
+	if !w.live.shows(w.run) {
+		return
 	}
-	w.live.flush(w.run)
-}
-
-// draw draws samples while training continues, and again if it is already drawing. It returns a
-// channel that is closed when drawing has ended.
-func (w *watched) draw() <-chan struct{} {
+	w.mu.Lock()
+	earlier := w.drawing
+	w.mu.Unlock()
+	if earlier != nil {
+		<-earlier
+	}
+	w.drawing = make(chan struct{})
+	w.draw()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.again = true
-	if w.drawing == nil {
-		w.drawing = make(chan struct{})
-		go w.drawWhileNewer()
-	}
-	return w.drawing
+	w.show()
 }
 
-func (w *watched) drawWhileNewer() {
+// draw draws samples of the last checkpoint.
+func (w *watched) draw() {
+	began := time.Now()
+	drawn := w.sample()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.again {
-		w.again = false
-		w.mu.Unlock()
-		began := time.Now()
-		drawn := w.sample()
-		w.mu.Lock()
-		w.drawn = time.Now()
-		w.took = w.drawn.Sub(began)
-		if drawn != "" {
-			w.samples = drawn
-		}
-		w.show()
+	w.drawn = time.Now()
+	w.took = w.drawn.Sub(began)
+	if drawn != "" {
+		w.samples, w.unshown = drawn, true
 	}
 	close(w.drawing)
 	w.drawing = nil

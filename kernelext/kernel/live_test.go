@@ -18,9 +18,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// slow returns a board whose displays are updated once and then not again of
-// their own, and what they show last.
-func slow() (b *live, last *string) {
+// board returns live displays that follow nothing of their own, and what they show last.
+func board() (b *live, last *string) {
 	last = new(string)
 	b = newLive("", func(_, html string, _ bool) { *last = html })
 	b.after = func(time.Duration, func()) {}
@@ -49,39 +48,55 @@ func drawn(b *live) (w *watched, goOn chan struct{}) {
 }
 
 func TestCheckpointsDuringDrawingAreDrawn(t *testing.T) {
-	b, _ := slow()
+	b, last := board()
 	w, goOn := drawn(b)
 	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
 	w.Step(runs.Progress{Epoch: 2, Step: 2})
 	done := w.drawing
 	close(goOn)
 	<-done
-	if w.samples != "later" {
-		t.Errorf("the samples are those of the %s checkpoint", w.samples)
+	if w.samples != "earlier" || strings.Contains(*last, "earlier") || !w.newer {
+		t.Errorf("the samples are those of the %s checkpoint, and a newer one is to be drawn: %v", w.samples, w.newer)
+	}
+	w.unshown, w.took = false, 0 // shown, and long ago
+	w.Step(runs.Progress{Epoch: 2, Step: 3})
+	within := time.After(10 * time.Second)
+	for {
+		w.mu.Lock()
+		samples := w.samples
+		w.mu.Unlock()
+		if samples == "later" {
+			return
+		}
+		select {
+		case <-within:
+			t.Fatalf("the samples are those of the %s checkpoint", samples)
+		default:
+		}
 	}
 }
 
 func TestNothingIsDrawnWhileADrawingWaits(t *testing.T) {
-	b, _ := slow()
+	b, _ := board()
 	w, goOn := drawn(b)
 	done := w.drawing
 	close(goOn)
 	<-done
+	w.took = 0
 	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
 	w.Step(runs.Progress{Epoch: 2, Step: 2})
-	if w.drawing != nil || w.samples != "earlier" {
+	if !w.newer || w.samples != "earlier" {
 		t.Error("samples are drawn although nobody sees the earlier ones yet")
 	}
 }
 
 func TestDrawingTakesATenthOfTheTime(t *testing.T) {
-	b, _ := slow()
+	b, _ := board()
 	w, goOn := drawn(b)
 	done := w.drawing
 	close(goOn)
 	<-done
-	b.flush("run")
-	w.took = time.Hour
+	w.unshown, w.took = false, time.Hour
 	w.Epoch(runs.Epoch{Epoch: 1, Step: 1})
 	w.Step(runs.Progress{Epoch: 2, Step: 2})
 	if w.drawing != nil || w.samples != "earlier" {
@@ -96,7 +111,7 @@ func TestDrawingTakesATenthOfTheTime(t *testing.T) {
 }
 
 func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
-	b, last := slow()
+	b, last := board()
 	w, goOn := drawn(b)
 	close(goOn)
 	w.End(nil)
@@ -106,7 +121,7 @@ func TestTheLastDisplayShowsTheLastModel(t *testing.T) {
 }
 
 func TestSamplesAreDrawnForThoseWhoSeeThem(t *testing.T) {
-	b, last := slow()
+	b, last := board()
 	drawings := 0
 	w := b.watch("run", func() string {
 		drawings++
@@ -147,7 +162,7 @@ func afterEpoch(epoch int, do func()) runs.Recorder {
 // TestShowDescribesTheRunAsItIs shows a run again whenever another program has
 // trained it for some epochs.
 func TestShowDescribesTheRunAsItIs(t *testing.T) {
-	b, last := slow()
+	b, last := board()
 	s := session.New(t.TempDir(), func(string) runs.Recorder {
 		return afterEpoch(2, func() { panic("no <room>") })
 	})
@@ -195,7 +210,7 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 // TestARunThatTrainsElsewhereIsFollowed shows a run that another session trains, until
 // it does not.
 func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
-	b, last := slow()
+	b, last := board()
 	var looks []func()
 	b.after = func(wait time.Duration, f func()) {
 		if wait == betweenLooks {
@@ -210,7 +225,6 @@ func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
 		f := looks[0]
 		looks = nil
 		f()
-		b.flush("run")
 	}
 	folder := t.TempDir()
 	epochs, goOn := make(chan int), make(chan bool)
@@ -309,5 +323,22 @@ func TestMagicsThatPanic(t *testing.T) {
 	_, err := magics{show: func(string) error { panic("no figure") }}.Run(t.Context(), "show run")
 	if err == nil || err.Error() != "%hm show: panic: no figure" {
 		t.Errorf("it says %v", err)
+	}
+}
+
+func TestTheLatestDisplaysAreKeptUpToDate(t *testing.T) {
+	updated := map[string]int{}
+	b := newLive("", func(id, html string, update bool) {
+		if update {
+			updated[id]++
+		}
+	})
+	for range 100 {
+		b.add("run")
+	}
+	b.update("run", "x", false)
+	b.update("other", "y", false)
+	if len(updated) != mostDisplays {
+		t.Errorf("%d displays were updated, not %d", len(updated), mostDisplays)
 	}
 }

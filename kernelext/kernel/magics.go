@@ -79,11 +79,16 @@ func (m magics) Run(ctx context.Context, line string) (printed string, err error
 		return "", fmt.Errorf("%%hm %s: write %%hm %s", c.name, strings.TrimSpace(c.name+" "+c.arguments))
 	}
 	var out strings.Builder
+	defer func() {
+		if p := recover(); p != nil { // the kernel survives
+			err = fmt.Errorf("panic: %v", p)
+		}
+		if printed = out.String(); err != nil {
+			err = fmt.Errorf("%%hm %s: %w", c.name, err)
+		}
+	}()
 	m.ctx = ctx
-	if err = c.guarded(m, arguments, &out); err != nil {
-		err = fmt.Errorf("%%hm %s: %w", c.name, err)
-	}
-	return out.String(), err
+	return "", c.run(m, arguments, &out)
 }
 
 // unquoted removes a pair of quotes around a word.
@@ -94,23 +99,13 @@ func unquoted(word string) string {
 	return word
 }
 
-// guarded runs the command. It turns a panic into an error, so that the kernel survives.
-func (c command) guarded(m magics, arguments []string, w io.Writer) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return c.run(m, arguments, w)
-}
-
-func find(name string) (command, bool) {
-	for _, c := range commands() {
-		if c.name == name {
-			return c, true
-		}
+func find(name string) (c command, found bool) {
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return c, false
 	}
-	return command{}, false
+	return all[i], true
 }
 
 // Complete returns the completions of a line's last word.

@@ -117,6 +117,23 @@ func handler(token string, s *session.Session, show func(run string) error, fail
 	})
 }
 
+// ownUser is a listener on a unix socket that hangs up on processes of other users.
+type ownUser struct{ *net.UnixListener }
+
+// Accept returns the next connection of the same user.
+func (l ownUser) Accept() (net.Conn, error) {
+	for {
+		c, err := l.AcceptUnix()
+		if err != nil {
+			return nil, err
+		}
+		if sameUser(c) {
+			return c, nil
+		}
+		c.Close()
+	}
+}
+
 // fromFolder returns an experiment whose data are files, with their paths relative to the working
 // directory instead of dir.
 func fromFolder(e runs.Experiment, dir string) (runs.Experiment, error) {

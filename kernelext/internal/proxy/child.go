@@ -78,33 +78,41 @@ func start(guard, gonb []string, env []string, dir string, c connection) (*child
 }
 
 func (g *child) connect(c connection) (err error) {
-	deadline := time.Now().Add(startTime)
 	for _, s := range []struct {
 		wire *(*wire)
 		kind string
 		port int
 	}{{&g.shell, "DEALER", c.Shell}, {&g.control, "DEALER", c.Control}, {&g.stdin, "DEALER", c.Stdin}, {&g.iopub, "SUB", c.IOPub}} {
-		var connected net.Conn
-		for {
-			connected, err = net.Dial("unix", c.socket(s.port))
+		err := g.await(5*time.Millisecond, func() bool {
+			connected, err := net.Dial("unix", c.socket(s.port))
 			if err == nil {
-				break
+				*s.wire = newWire(connected, largestOutput)
 			}
-			select {
-			case <-g.ended:
-				return errors.New("gonb ended while starting; the lines above give the reason")
-			case <-time.After(5 * time.Millisecond):
-			}
-			if time.Now().After(deadline) {
-				return fmt.Errorf("gonb does not answer: %w", err)
-			}
+			return err == nil
+		})
+		if err != nil {
+			return err
 		}
-		*s.wire = newWire(connected, largestOutput)
 		if err = (*s.wire).open(s.kind, ourIdentity); err != nil {
 			return fmt.Errorf("gonb: %w", err)
 		}
 	}
 	return g.iopub.send([][]byte{{1}}) // subscribe to all messages
+}
+
+// await tries something again and again until it succeeds.
+func (g *child) await(interval time.Duration, try func() bool) error {
+	for began := time.Now(); !try(); {
+		select {
+		case <-g.ended:
+			return errors.New("gonb ended while starting; the lines above give the reason")
+		case <-time.After(interval):
+		}
+		if time.Since(began) > startTime {
+			return fmt.Errorf("gonb did not answer within %v", startTime)
+		}
+	}
+	return nil
 }
 
 // stop ends GoNB, the processes that it has started, and its guard.

@@ -32,9 +32,6 @@ const (
 	mostTopics = 64
 )
 
-// errBusy is the error of a message for which other messages leave no room.
-var errBusy = errors.New("too many bytes wait to be verified")
-
 // front holds the clients of all endpoints of a kernel. Anybody on the machine can connect, but only
 // holders of the key can sign messages. So when there is no room, the front drops only clients that
 // have not signed a message.
@@ -55,6 +52,7 @@ type endpoint struct {
 	listener net.Listener
 	// received is called with each message, from one goroutine per client.
 	received func(p *peer, frames [][]byte)
+	number   int // of clients; the lock of the front guards it
 }
 
 // Levels of trust that a client can earn.
@@ -71,10 +69,11 @@ type peer struct {
 	queue queue
 
 	// The lock of the front guards these fields.
-	identity string // empty until the client has completed the handshake
-	standing int    // trust that the client has earned
-	held     int    // bytes of its message that is not yet verified
-	dropped  bool   // set when the front has closed the connection
+	identity string    // empty until the client has completed the handshake
+	standing int       // trust that the client has earned
+	held     int       // bytes of its message that is not yet verified
+	dropped  bool      // set when the front has closed the connection
+	last     time.Time // when the client last sent or received something
 	topics   map[string]bool
 	missed   struct{ messages, bytes int } // missed output that the client has not been told about
 }
@@ -84,7 +83,7 @@ func (f *front) listen(network, address, kind string, received func(*peer, [][]b
 	if err != nil {
 		return nil, err
 	}
-	e := &endpoint{f, kind, l, received}
+	e := &endpoint{front: f, kind: kind, listener: l, received: received}
 	go e.accept()
 	return e, nil
 }
@@ -105,12 +104,15 @@ func (e *endpoint) accept() {
 		}
 		// Clients are added here, in order of arrival, so that earlier clients count as idle for
 		// longer.
-		p := &peer{wire: newWire(c, most), at: e, topics: map[string]bool{}}
+		p := &peer{wire: newWire(c, most), at: e, topics: map[string]bool{}, last: time.Now()}
 		p.claim, p.queue.send = p.hold, func(frames [][]byte) error {
 			err := p.send(frames)
 			if err != nil {
 				p.Close()
 			}
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			p.last = time.Now()
 			return err
 		}
 		if !e.add(p) {
@@ -147,22 +149,18 @@ func (p *peer) serve() {
 func (e *endpoint) add(p *peer) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	here, n := func(other *peer) bool { return other.at == e }, 0
-	for other := range e.peers {
-		if here(other) {
-			n++
-		}
-	}
-	if n >= mostPeers && !e.drop(here) {
+	if e.number >= mostPeers && !e.drop(func(other *peer) bool { return other.at == e }) {
 		return false
 	}
 	e.peers[p] = true
+	e.number++
 	return true
 }
 
 func (p *peer) leave() {
 	p.at.mu.Lock()
 	delete(p.at.peers, p)
+	p.at.number--
 	held := p.held
 	p.at.mu.Unlock()
 	p.queue.close()
@@ -189,10 +187,10 @@ func (p *peer) hold(bytes int) error {
 	defer p.at.mu.Unlock()
 	for p.at.held()+bytes > mostUnverified {
 		if !p.at.drop(func(other *peer) bool { return other != p && other.held > 0 }) {
-			return errBusy
+			return errors.New("too many bytes wait to be verified")
 		}
 	}
-	p.held += bytes
+	p.held, p.last = p.held+bytes, time.Now()
 	return nil
 }
 
@@ -215,7 +213,7 @@ func (f *front) drop(some func(*peer) bool) bool {
 		if p.dropped || p.standing == proven || f.known[p.identity] || !some(p) {
 			continue
 		}
-		if first == nil || p.standing < first.standing || p.standing == first.standing && p.last.Load() < first.last.Load() {
+		if first == nil || p.standing < first.standing || p.standing == first.standing && p.last.Before(first.last) {
 			first = p
 		}
 	}
@@ -301,6 +299,7 @@ func (e *endpoint) close() {
 // subscribe handles a message of a client of iopub: a byte 1 and the prefix of topics to subscribe
 // to, or 0 and a prefix to unsubscribe from.
 func (p *peer) subscribe(frames [][]byte) {
+	p.show(spoken)
 	if len(frames) != 1 || len(frames[0]) == 0 {
 		return
 	}

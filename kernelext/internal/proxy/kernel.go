@@ -106,8 +106,21 @@ func (k *Kernel) startGoNB() error {
 		return err
 	}
 	k.child = g
-	if err := k.awaken(); err != nil {
-		k.child.stop()
+	heard := make(chan struct{})
+	g.passing.Go(func() { k.passOutput(g, heard) })
+	// Until a message arrives on iopub, GoNB's messages may be lost, because GoNB has not yet received the kernel's
+	// subscription.
+	err = g.await(20*time.Millisecond, func() bool {
+		select {
+		case <-heard:
+			return true
+		default:
+			k.ask(g.shell, "kernel_info_request")
+			return false
+		}
+	})
+	if err != nil {
+		g.stop()
 		return err
 	}
 	g.passing.Go(func() { k.passReplies(g, g.shell, k.shell) })
@@ -127,10 +140,7 @@ func (k *Kernel) listen() error {
 		{&k.shell, "ROUTER", c.Shell, func(p *peer, f [][]byte) { k.request(p, f, k.shell) }},
 		{&k.control, "ROUTER", c.Control, func(p *peer, f [][]byte) { k.request(p, f, k.control) }},
 		{&k.stdin, "ROUTER", c.Stdin, k.input},
-		{&k.iopub, "PUB", c.IOPub, func(p *peer, f [][]byte) {
-			p.show(spoken)
-			p.subscribe(f)
-		}},
+		{&k.iopub, "PUB", c.IOPub, (*peer).subscribe},
 		{&k.heartbeat, "REP", c.Heartbeat, func(p *peer, f [][]byte) {
 			p.show(spoken)
 			_ = p.send(f)
@@ -150,25 +160,6 @@ func (k *Kernel) missed(messages, bytes int) [][]byte {
 		"%d messages of output, %d MB, are missing here: they arrived faster than they were read. Write large output to a file\n", messages, max(1, bytes/1e6))})
 	m.identities = [][]byte{[]byte("stream")}
 	return k.key.frames(m)
-}
-
-// awaken repeats a request to GoNB until a message arrives on iopub. Until then, GoNB's messages
-// may be lost, because GoNB has not yet received the kernel's subscription.
-func (k *Kernel) awaken() error {
-	heard := make(chan struct{})
-	g := k.child
-	g.passing.Go(func() { k.passOutput(g, heard) })
-	for deadline := time.Now().Add(startTime); time.Now().Before(deadline); {
-		k.ask(g.shell, "kernel_info_request")
-		select {
-		case <-heard:
-			return nil
-		case <-g.ended:
-			return fmt.Errorf("gonb ended while starting; the lines above give the reason")
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return fmt.Errorf("gonb did not answer within %v", startTime)
 }
 
 // ask sends GoNB one of the kernel's own requests, whose answers are dropped.

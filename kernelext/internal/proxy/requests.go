@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -266,15 +267,12 @@ func (k *Kernel) stop(behind *request) {
 	if string(behind.fields["stop_on_error"]) == "false" {
 		return
 	}
-	turns := k.turns
-	k.turns = nil
-	for _, t := range turns {
-		if t.cell != nil {
-			k.withdraw(t, map[string]string{"status": "aborted"})
-		} else {
-			k.turns = append(k.turns, t)
+	k.turns = slices.DeleteFunc(k.turns, func(r *request) bool {
+		if r.cell != nil {
+			k.withdraw(r, map[string]string{"status": "aborted"})
 		}
-	}
+		return r.cell != nil
+	})
 }
 
 // withdraw answers a request that was not passed to GoNB.

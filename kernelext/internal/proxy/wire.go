@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -53,26 +52,11 @@ type wire struct {
 	most    uint64                // maximum bytes of a message
 	claim   func(bytes int) error // allows memory for a frame, or is nil for a trusted peer
 	chosen  string                // identity that the peer has chosen, usually empty
-	last    atomic.Int64          // when the peer last sent or received something, in nanoseconds since 1970
 	sending sync.Mutex
 }
 
 func newWire(c net.Conn, most uint64) *wire {
-	w := &wire{Conn: c, most: most}
-	w.in, w.out = bufio.NewReader(w), bufio.NewWriterSize(w, 1<<15)
-	w.last.Store(time.Now().UnixNano())
-	return w
-}
-
-func (w *wire) Read(p []byte) (int, error) { return w.note(w.Conn.Read(p)) }
-
-func (w *wire) Write(p []byte) (int, error) { return w.note(w.Conn.Write(p)) }
-
-func (w *wire) note(bytes int, err error) (int, error) {
-	if bytes > 0 {
-		w.last.Store(time.Now().UnixNano())
-	}
-	return bytes, err
+	return &wire{Conn: c, most: most, in: bufio.NewReader(c), out: bufio.NewWriterSize(c, 1<<15)}
 }
 
 // open performs the handshake of a socket of a kind, and closes the connection if that fails.
@@ -118,22 +102,19 @@ func (w *wire) handshake(kind, identity string) error {
 	}
 	theirKind := ""
 	for rest != "" {
-		name := int(rest[0])
-		if len(rest) < 1+name+4 {
+		name := 1 + int(rest[0])
+		value := name + 4
+		if len(rest) < value || uint64(len(rest)-value) < uint64(binary.BigEndian.Uint32([]byte(rest[name:]))) {
 			return errors.New("the metadata of the peer end too early")
 		}
-		property, value := strings.ToLower(rest[1:1+name]), rest[1+name+4:]
-		size := uint64(binary.BigEndian.Uint32([]byte(rest[1+name:])))
-		if size > uint64(len(value)) {
-			return errors.New("the metadata of the peer end too early")
-		}
-		value, rest = value[:size], value[size:]
-		switch property {
+		end := value + int(binary.BigEndian.Uint32([]byte(rest[name:])))
+		switch strings.ToLower(rest[1:name]) {
 		case "socket-type":
-			theirKind = value
+			theirKind = rest[value:end]
 		case "identity":
-			w.chosen = value
+			w.chosen = rest[value:end]
 		}
+		rest = rest[end:]
 	}
 	if !slices.Contains(partners[kind], theirKind) {
 		return fmt.Errorf("the peer is a socket %.20q, which does not talk to %s", theirKind, kind)

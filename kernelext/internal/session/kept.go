@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"weak"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -14,47 +13,103 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
+// kept is what is kept under a name: a model as safetensors, a data set, or both.
+type kept struct {
+	model []byte // nil if there is none
+	set   *dataset.Set
+}
+
 // Keep keeps a model, as safetensors, under a name.
-func (s *Session) Keep(name string, model []byte) error { return s.models.keep(name, model) }
+func (s *Session) Keep(name string, model []byte) error {
+	if model == nil {
+		model = []byte{}
+	}
+	return s.keep("model", name, func(k *kept) { k.model = model })
+}
+
+// KeepData keeps a data set under a name.
+func (s *Session) KeepData(name string, set *dataset.Set) error {
+	return s.keep("data set", name, func(k *kept) { k.set = set })
+}
+
+func (s *Session) keep(kind, name string, change func(*kept)) error {
+	if err := CheckName(kind, name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.kept[name]
+	change(&k)
+	s.kept[name] = k
+	return nil
+}
+
+// under returns what is kept under a name.
+func (s *Session) under(name string) kept {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kept[name]
+}
 
 // Model returns the model that Keep kept under a name.
 func (s *Session) Model(name string) ([]byte, error) {
-	model, err := s.models.get(name)
-	if err != nil && slices.Contains(s.names(), name) {
+	if k := s.under(name); k.model != nil {
+		return k.model, nil
+	}
+	err := notKept("model", "session.KeepModel", name, s.Models())
+	if slices.Contains(s.names(), name) {
 		err = fmt.Errorf("%w; the model of the run with this name is session.Run(%q).Model()", err, name)
 	}
-	return model, err
+	return nil, err
 }
-
-// Models lists the names of the kept models.
-func (s *Session) Models() []string { return s.models.names() }
-
-// KeepData keeps a data set under a name.
-func (s *Session) KeepData(name string, set *dataset.Set) error { return s.data.keep(name, set) }
 
 // Data returns the data set that KeepData kept under a name.
 func (s *Session) Data(name string) (*dataset.Set, error) {
-	set, err := s.data.get(name)
-	if err != nil && isNamed(name) {
+	if k := s.under(name); k.set != nil {
+		return k.set, nil
+	}
+	err := notKept("data set", "session.KeepData", name, s.DataNames())
+	if isNamed(name) {
 		err = fmt.Errorf("%w; dataset.Open(%q) opens the data set of this name", err, name)
 	}
-	return set, err
+	return nil, err
 }
 
+func notKept(kind, method, name string, others []string) error {
+	if len(others) == 0 {
+		return fmt.Errorf("no %s %q is kept, and no other: %s keeps one until the kernel is restarted", kind, name, method)
+	}
+	return fmt.Errorf("no %s %q is kept: the kept names are %s", kind, name, strings.Join(others, ", "))
+}
+
+// Models lists the names of the kept models.
+func (s *Session) Models() []string { return s.keptNames(func(k kept) bool { return k.model != nil }) }
+
 // DataNames lists the names of the kept data sets.
-func (s *Session) DataNames() []string { return s.data.names() }
+func (s *Session) DataNames() []string { return s.keptNames(func(k kept) bool { return k.set != nil }) }
 
 // Kept lists the names of the kept models and data sets.
-func (s *Session) Kept() []string {
-	names := append(s.Models(), s.DataNames()...)
-	slices.Sort(names)
-	return slices.Compact(names)
+func (s *Session) Kept() []string { return s.keptNames(func(kept) bool { return true }) }
+
+func (s *Session) keptNames(which func(kept) bool) (names []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(s.kept)) {
+		if which(s.kept[name]) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Drop forgets the model and the data set that are kept under a name. A run that trains on the data
 // continues.
 func (s *Session) Drop(name string) error {
-	if model, data := s.models.drop(name), s.data.drop(name); model || data {
+	s.mu.Lock()
+	_, there := s.kept[name]
+	delete(s.kept, name)
+	s.mu.Unlock()
+	if there {
 		return nil
 	}
 	kept := s.Kept()
@@ -73,20 +128,16 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 		return set != nil && set.Fingerprint() == h.Fingerprint && reflect.DeepEqual(set.Spec(), h.Dataset)
 	}
 	s.mu.Lock()
-	var own *dataset.Set
+	sets := []*dataset.Set{s.opened[h.Fingerprint].Value()}
+	for _, k := range s.kept {
+		sets = append(sets, k.set)
+	}
 	if r := s.runs[name]; r != nil {
-		own = r.set
+		sets = append(sets, r.set)
 	}
-	opened := s.opened[h.Fingerprint].Value()
 	s.mu.Unlock()
-	if same(own) {
-		return own, nil
-	}
-	if set, ok := s.data.find(same); ok {
-		return set, nil
-	}
-	if same(opened) {
-		return opened, nil
+	if i := slices.IndexFunc(sets, same); i >= 0 {
+		return sets[i], nil
 	}
 	set, err := runs.OpenDataset(e, s.Dir(name))
 	if err != nil {
@@ -107,70 +158,4 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 // isNamed reports whether a data set comes with the program.
 func isNamed(name string) bool {
 	return slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == name })
-}
-
-// shelf keeps values of one kind under names. Its methods may be called from several goroutines.
-type shelf[T any] struct {
-	kind   string // the kind of the values
-	method string // the method that adds a value
-
-	mu     sync.Mutex
-	values map[string]T
-}
-
-func newShelf[T any](kind, method string) *shelf[T] {
-	return &shelf[T]{kind: kind, method: method, values: map[string]T{}}
-}
-
-// keep stores a value under a name, and forgets the previous one.
-func (s *shelf[T]) keep(name string, value T) error {
-	if err := CheckName(s.kind, name); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.values[name] = value
-	return nil
-}
-
-// get returns the value under a name.
-func (s *shelf[T]) get(name string) (T, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	value, ok := s.values[name]
-	if ok {
-		return value, nil
-	}
-	if len(s.values) == 0 {
-		return value, fmt.Errorf("no %s %q is kept, and no other: %s keeps one until the kernel is restarted", s.kind, name, s.method)
-	}
-	return value, fmt.Errorf("no %s %q is kept: the kept names are %s", s.kind, name, strings.Join(slices.Sorted(maps.Keys(s.values)), ", "))
-}
-
-// drop forgets the value under a name, and reports whether there was one.
-func (s *shelf[T]) drop(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.values[name]
-	delete(s.values, name)
-	return ok
-}
-
-// find returns a value that satisfies the condition is.
-func (s *shelf[T]) find(is func(T) bool) (found T, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, value := range s.values {
-		if is(value) {
-			return value, true
-		}
-	}
-	return found, false
-}
-
-// names lists the names of all values.
-func (s *shelf[T]) names() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]string{}, slices.Sorted(maps.Keys(s.values))...) // never nil, so that JSON writes an empty list
 }

@@ -102,15 +102,19 @@ func (s *Session) Info(name string) (Info, error) {
 	if err := CheckName("run", name); err != nil {
 		return Info{}, err
 	}
-	dir, err := filepath.Abs(s.Dir(name))
-	if err != nil {
-		return Info{}, err
-	}
-	i, err := s.info(name, dir)
+	i, err := s.info(name, absolute(s.Dir(name)))
 	if errors.Is(err, os.ErrNotExist) {
 		err = s.noRun(name)
 	}
 	return i, err
+}
+
+// absolute returns an absolute path, or the path as it is if the working directory is unknown.
+func absolute(path string) string {
+	if found, err := filepath.Abs(path); err == nil {
+		return found
+	}
+	return path
 }
 
 // info is like Info, for a run with the directory dir.
@@ -222,11 +226,7 @@ func (i *Info) recorded() {
 
 // noRun returns the error for a name without a run.
 func (s *Session) noRun(name string) error {
-	folder, err := filepath.Abs(s.folder)
-	if err != nil {
-		return err
-	}
-	runs := s.names()
+	folder, runs := absolute(s.folder), s.names()
 	if len(runs) == 0 {
 		return fmt.Errorf("there is no run %q and no other in %s: session.Start starts one", name, folder)
 	}
@@ -256,10 +256,7 @@ func (s *Session) names() []string {
 func (s *Session) Runs() []Info {
 	var infos []Info
 	for _, name := range s.names() {
-		dir, err := filepath.Abs(s.Dir(name))
-		if err != nil {
-			dir = s.Dir(name)
-		}
+		dir := absolute(s.Dir(name))
 		i, err := s.info(name, dir)
 		if errors.Is(err, os.ErrNotExist) {
 			continue

@@ -35,9 +35,7 @@ type Session struct {
 	current *run   // the training run
 	idle    chan struct{}
 	opened  map[string]weak.Pointer[dataset.Set] // data sets in use by runs, by fingerprint
-
-	models *shelf[[]byte]
-	data   *shelf[*dataset.Set]
+	kept    map[string]kept
 }
 
 // New returns a session whose runs are in a folder, each in a subdirectory with its name. observe,
@@ -48,8 +46,7 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 	return &Session{
 		folder: folder, observe: observe, ended: func(string) {},
-		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{},
-		models: newShelf[[]byte]("model", "session.KeepModel"), data: newShelf[*dataset.Set]("data set", "session.KeepData"),
+		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{}, kept: map[string]kept{},
 	}
 }
 
