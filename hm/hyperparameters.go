@@ -30,7 +30,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	weighted := runs.Unless(s.hasBaseline(), "the phases rws or bihm")
 	reinforced := runs.Unless(s.Phases == Reinforce, "the phases reinforce")
 
-	wrong := s.checkPhases()
+	wrong := ""
+	if err := s.checkPhases(); err != nil {
+		wrong = err.Error()
+	}
 	strength := func(β float64) bool { return β >= 0 && statistics.Finite(β) }
 	legend, decay, norms := fmt.Sprintf, s.Decay.Rows(), runs.NormRows(&s.L1, &s.L2, "1e-5 to 0.01", "1e-5 to 0.1")
 	later := legend("S = %d from epoch %d", s.LaterSamples, s.LaterSamplesAfter+1)
@@ -54,7 +57,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 	}, {
 		Value: &s.PhaseParameters, Flag: "phase-parameters", Group: method, Legend: legend("phase parameters %v", s.PhaseParameters),
 		Usage: "`list` of parameters of the phases: λ of rws (1 wake-phase, 0 sleep-phase), γ of ovis, the partition of tvo",
-		Valid: wrong == nil, Remedy: fmt.Sprint(wrong),
+		Valid: wrong == "", Remedy: wrong,
 	}, {
 		Value: &s.Metric, Flag: "fisher", Group: metric, Legend: legend("metric %v", s.Metric),
 		Usage: "Fisher `matrix` that measures the gradients: none, block, diagonal, kronecker",

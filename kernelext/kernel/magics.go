@@ -30,6 +30,7 @@ type magics struct {
 	session *session.Session
 	show    func(run string) error
 	display func(kind, text string) // displays a text of a MIME type below the cell
+	module  string                  // directory of this library's module
 	ctx     context.Context         // of the line that is running
 }
 

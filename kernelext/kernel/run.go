@@ -80,7 +80,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 		GoNB:           append(append([]string{tools.GoNB, "-go_work=" + tools.Module}, quiet...), options...),
 		Environment:    append(environment(tools), "TMPDIR="+temporary, session.Environment+"="+dir),
 		Directory:      dir,
-		Magics:         magics{session: s, show: show, display: func(kind, text string) { k.Display(rand.Text(), map[string]string{kind: text}, false) }},
+		Magics:         magics{session: s, show: show, module: tools.Module, display: func(kind, text string) { k.Display(rand.Text(), map[string]string{kind: text}, false) }},
 		Introduction:   introduction(),
 		Stop: sync.OnceFunc(func() {
 			for _, i := range s.Close() {

@@ -98,12 +98,17 @@ func (k *Kernel) explain(c *cell, m *message) {
 			content["metadata"] = encode(map[string]any{image: metadata})
 			m.content = encode(content)
 		}
-		if data["text/plain"] != nil || json.Unmarshal(data["text/html"], &page) != nil {
+		if data["text/plain"] != nil {
 			return
 		}
-		text := textOf(page)
+		text := ""
+		if json.Unmarshal(data["text/html"], &page) == nil {
+			text = textOf(page)
+		} else if json.Unmarshal(data["text/markdown"], &text) != nil {
+			return
+		}
 		if strings.Contains(page, ".gonb-err-location {") {
-			page = withoutPaths(page)
+			page = k.options.Magics.Suggest(withoutPaths(page))
 			text = places.ReplaceAllString(contexts.ReplaceAllString(page, "</div>"), "")
 			text = textOf(ofCell.ReplaceAllString(text, "$1:</span>"))
 			text = strings.TrimSuffix(strings.ReplaceAll(text, ":\n", "\n"), ":")

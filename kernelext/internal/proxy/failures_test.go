@@ -47,7 +47,7 @@ func TestFailuresAreSaidInText(t *testing.T) {
 	}{
 		"a compile error": {
 			[][]any{page(report("Cell[3]: Line 2", "./main.go:10:1: ", "undefined: fmt.Printn", around), `<div style="white-space: pre-wrap;"> </div>`), exit(build)},
-			"Cell[3]: Line 2: undefined: fmt.Printn", []string{"Cell[3]: Line 2: undefined: fmt.Printn"}, "", "Cell[3]: Line 2: undefined: fmt.Printn",
+			"Cell[3]: Line 2: undefined: fmt.Printn (Println?)", []string{"Cell[3]: Line 2: undefined: fmt.Printn (Println?)"}, "", "Cell[3]: Line 2: undefined: fmt.Printn (Println?)",
 		},
 		"two of them": {
 			[][]any{page(report("Cell[3]: Line 2", "./main.go:10:1: ", "undefined: a&lt;b", around), report("Cell[1]: Line 1", "./main.go:3:1: ", "x redeclared", around)), exit(build)},
@@ -180,6 +180,7 @@ func TestPagesHaveText(t *testing.T) {
 	for content, want := range map[string]string{
 		`{"data":{"text/html":"<b>x</b>"},"metadata":{}}`: `{"data":{"text/html":"\u003cb\u003ex\u003c/b\u003e","text/plain":"x"},"metadata":{}}`,
 		`{"data":{"image/png":"AA"},"metadata":{}}`:       `{"data":{"image/png":"AA"},"metadata":{}}`,
+		`{"data":{"text/markdown":"**x**"}}`:              `{"data":{"text/markdown":"**x**","text/plain":"**x**"}}`,
 		`{"data":{"text/html":"<b>","text/plain":"y"}}`:   `{"data":{"text/html":"\u003cb\u003e","text/plain":"y"}}`,
 	} {
 		for _, kind := range []string{"display_data", "update_display_data", "execute_result"} {

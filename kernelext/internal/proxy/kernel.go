@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Magics are the lines of a cell that this kernel runs instead of GoNB.
+// Magics are the lines of a cell that this kernel runs instead of GoNB, and what it knows about its library.
 type Magics interface {
 	// Run runs a line, given without its leading "%hm", until ctx is cancelled, and returns what it prints.
 	Run(ctx context.Context, line string) (printed string, err error)
@@ -23,6 +23,10 @@ type Magics interface {
 	Complete(line string) []string
 	// Inspect explains a line.
 	Inspect(line string) string
+	// Hover returns what the language server says about a name, in Markdown, and more.
+	Hover(said string) string
+	// Suggest returns a report of the compiler, with the names that were meant.
+	Suggest(report string) string
 }
 
 // Options holds the parts of a Kernel.
@@ -295,7 +299,7 @@ func (k *Kernel) passReply(g *child, m *message) {
 	case "kernel_info_reply":
 		m.introduce(k.options.Introduction)
 	case "inspect_reply":
-		m.hideFailure()
+		m.hover(k.options.Magics)
 	case "execute_reply":
 		_ = json.Unmarshal(m.content, &reply)
 		k.count = reply.Count

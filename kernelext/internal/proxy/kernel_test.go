@@ -55,6 +55,12 @@ func (printer) Run(_ context.Context, line string) (string, error) {
 }
 func (printer) Complete(line string) []string { return []string{line + "!"} }
 func (printer) Inspect(line string) string    { return "about " + line }
+func (printer) Hover(said string) string {
+	return strings.Replace(said, "func f()", "func f(), a setting", 1)
+}
+func (printer) Suggest(report string) string {
+	return strings.Replace(report, "fmt.Printn", "fmt.Printn (Println?)", 1)
+}
 
 // place returns a connection file and an empty directory for a kernel.
 func place(t *testing.T) (c connection, ours string) {
@@ -934,7 +940,8 @@ func TestFailedInspectionsShowNothing(t *testing.T) {
 	for inspected, want := range map[string]string{
 		"text/plain: no package metadata for file": `"data":{},"found":false`,
 		"text/plain: ## GoNB Help Page":            `"found":true`,
-		"text/markdown: func f()":                  `"found":true`,
+		"text/markdown: func f()":                  `"data":{"text/markdown":"func f(), a setting"},"metadata":{}`,
+		"text/markdown: func g()":                  `"data":{"text/markdown":"func g()"},"found":true`,
 	} {
 		c.request(c.shell, "inspect_request", map[string]any{"code": inspected, "cursor_pos": 3})
 		if m, _ := c.receive(c.shell, "inspect_reply"); !strings.Contains(string(m.content), want) {

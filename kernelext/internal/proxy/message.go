@@ -153,17 +153,24 @@ func (m *message) introduce(as map[string]any) {
 	m.content = encode(info)
 }
 
-// hideFailure replaces GoNB's answer with notFound if it only says why there is no explanation.
-// GoNB explains Go in Markdown, and uses plain text only for its own help and
-// for such failures.
-func (m *message) hideFailure() {
+// hover edits GoNB's explanation of a name. It hides an explanation that only says why there is none. GoNB explains Go
+// in Markdown, and uses plain text only for its own help and for such failures.
+func (m *message) hover(by Magics) {
 	var explanation struct {
-		Data struct {
-			Plain string `json:"text/plain"`
-		} `json:"data"`
+		Status   string            `json:"status"`
+		Found    bool              `json:"found"`
+		Data     map[string]string `json:"data"`
+		Metadata struct{}          `json:"metadata"`
 	}
-	if json.Unmarshal(m.content, &explanation) == nil && explanation.Data.Plain != "" && !strings.HasPrefix(explanation.Data.Plain, "## GoNB Help") {
+	if json.Unmarshal(m.content, &explanation) != nil {
+		return
+	}
+	plain, said := explanation.Data["text/plain"], explanation.Data["text/markdown"]
+	if plain != "" && !strings.HasPrefix(plain, "## GoNB Help") {
 		m.content = encode(notFound)
+	} else if more := by.Hover(said); more != said {
+		explanation.Data["text/markdown"] = more
+		m.content = encode(explanation)
 	}
 }
 
