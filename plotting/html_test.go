@@ -26,11 +26,14 @@ func TestFiguresOnPagesAreDenseAndDescribed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := regexp.MustCompile(`^<img alt="(.*)" width="(\d+)" height="(\d+)" src="data:image/png;base64,(.*)">$`).FindStringSubmatch(text)
+		parts := regexp.MustCompile(`^<img alt="(.*)" width="(\d+)" height="(\d+)"( style="filter:invert\(var\(--jp-shadow-base-lightness,0\)\) [^"]*")? src="data:image/png;base64,(.*)">$`).FindStringSubmatch(text)
 		if parts == nil || parts[1] != alt {
 			t.Fatalf("%.200s does not say %q", text, alt)
 		}
-		encoded, err := base64.StdEncoding.DecodeString(parts[4])
+		if themed := parts[4] != ""; themed == (alt == "images" || strings.Contains(alt, "Dreams")) {
+			t.Errorf("%s follows the theme of JupyterLab: %v", alt, themed)
+		}
+		encoded, err := base64.StdEncoding.DecodeString(parts[5])
 		if err != nil {
 			t.Fatal(err)
 		}

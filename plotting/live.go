@@ -124,7 +124,7 @@ func (l *live) End(err error) {
 func (l *live) training() string { return l.html("") }
 
 // html returns the display; ending describes how training ended, or is "". It has inline styles and no scripts, because untrusted notebooks do not run
-// scripts.
+// scripts. Colours stand twice, because JupyterLab removes its variables from untrusted notebooks.
 func (l *live) html(ending string) string {
 	if len(l.history.Epochs) > l.drawn && l.seen() {
 		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
@@ -138,10 +138,10 @@ func (l *live) html(ending string) string {
 	b.WriteString(`<div style="font-family:sans-serif;font-size:13px;max-width:560px">`)
 	fmt.Fprintf(&b, `<div><b>%s</b> epoch %s of %s, step %s of %s</div>`, html.EscapeString(l.plan.Name),
 		integer(l.progress.Epoch), integer(l.plan.Epochs), integer(l.progress.Step), integer(total))
-	fmt.Fprintf(&b, `<div style="background:#e2e2e2;height:8px;margin:4px 0"><div style="background:#0072b2;height:8px;width:%.1f%%"></div></div>`, 100*done)
+	fmt.Fprintf(&b, `<div style="background:#e2e2e2;background:var(--jp-layout-color3,#e2e2e2);height:8px;margin:4px 0"><div style="background:#0072b2;background:var(--jp-brand-color1,#0072b2);height:8px;width:%.1f%%"></div></div>`, 100*done)
 	fmt.Fprintf(&b, `<div>%s</div>`, html.EscapeString(l.pace(total, ending)))
 	if warning := l.history.LastWarning(); warning != "" {
-		fmt.Fprintf(&b, `<div style="color:#d55e00"><b>%s</b></div>`, html.EscapeString(warning))
+		fmt.Fprintf(&b, `<div style="color:#d55e00;color:var(--jp-warn-color0,#d55e00)"><b>%s</b></div>`, html.EscapeString(warning))
 	}
 	if l.progress.Step > l.plan.Start {
 		b.WriteString(measuresTable(l.history, l.progress.Measures))
