@@ -18,7 +18,7 @@ import (
 // linked matches gopls's link to a method or a field of this library, with its package, type and name.
 var linked = regexp.MustCompile(`pkg\.go\.dev/` + regexp.QuoteMeta(module) + `/([\w/]+)#(\w+)\.(\w+)`)
 
-// Hover returns what gopls says about a name and, if the name is a setting, what it means, its default and its usual
+// Hover returns the explanation of a name by gopls. If the name is a setting, it adds the key, the default and the usual
 // values, as the help of the command line has them.
 func (m magics) Hover(said string) string {
 	found := linked.FindStringSubmatch(said)
@@ -51,7 +51,7 @@ func (m magics) Hover(said string) string {
 	return said
 }
 
-// unknown matches what Go says about a field or a method that a type does not have, and about a name that a package
+// unknown matches the errors of Go about a field or a method that a type does not have, and about a name that a package
 // does not have.
 var unknown = regexp.MustCompile(`\(type \*?(\w+)\.(\w+) has no field or method (\w+)\)|undefined: (\w+)\.(\w+)\b`)
 

@@ -23,7 +23,7 @@ type Magics interface {
 	Complete(line string) []string
 	// Inspect explains a line.
 	Inspect(line string) string
-	// Hover returns what the language server says about a name, in Markdown, and more.
+	// Hover completes the explanation of a name by the language server, in Markdown.
 	Hover(said string) string
 	// Suggest returns a report of the compiler, with the names that were meant.
 	Suggest(report string) string
