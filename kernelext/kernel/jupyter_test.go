@@ -31,6 +31,7 @@ func TestInJupyter(t *testing.T) {
 	}{
 		{"all of GoNB works unchanged", "differential.py", []string{"gonb", Name, t.TempDir()}},
 		{"the conformance suite", "conformance.py", nil},
+		{"subshells", "subshells.py", nil},
 		{"the console", "console.py", []string{t.TempDir()}},
 		{"what it withstands", "withstand.py", []string{t.TempDir()}},
 		{"widgets", "widgets.py", []string{Name, t.TempDir()}},

@@ -111,7 +111,7 @@ func introduction() map[string]any {
 	const site = "https://" + module
 	version := strings.Fields(runs.Version())[0]
 	return map[string]any{
-		"implementation": Name, "implementation_version": version,
+		"implementation": Name, "implementation_version": version, "supported_features": []string{"kernel subshells"},
 		"banner": fmt.Sprintf("%s %s: GoNB with a session in which runs keep training. %%hm help lists its lines, and %%hm docs its guides.", displayName, version),
 		"help_links": []map[string]string{
 			{"text": "Helmholtz: the kernel", "url": site + "/blob/main/docs/jupyter.md"}, {"text": "Helmholtz: all guides", "url": site + "/tree/main/docs"},

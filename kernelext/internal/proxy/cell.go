@@ -54,19 +54,10 @@ func (k *Kernel) begin(g *child, c *cell, state string, m *message) {
 	c.begun = true
 	go func() {
 		defer c.end(nil)
-		for _, line := range c.magics {
-			printed, err := k.options.Magics.Run(c.ran, line)
-			if printed != "" {
-				k.say("stream", m.parent, map[string]string{"name": "stdout", "text": printed})
-			}
-			if c.ran.Err() != nil {
-				return
-			} else if err != nil {
-				k.mu.Lock()
-				c.refused = append(c.refused, err.Error())
-				k.mu.Unlock()
-				return
-			}
+		if err := k.runMagics(c, m.parent); err != nil {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			c.refused = append(c.refused, err.Error())
 		}
 	}()
 	select {
@@ -76,6 +67,23 @@ func (k *Kernel) begin(g *child, c *cell, state string, m *message) {
 	if context.Cause(c.ran) == errInterrupted {
 		k.Warn("the %hm lines were interrupted; a line that had begun continues in the background")
 	}
+}
+
+// runMagics runs the magics of a cell with a header, and returns the error of the first that fails before the cell is
+// interrupted.
+func (k *Kernel) runMagics(c *cell, header []byte) error {
+	for _, line := range c.magics {
+		printed, err := k.options.Magics.Run(c.ran, line)
+		if printed != "" {
+			k.say("stream", header, map[string]string{"name": "stdout", "text": printed})
+		}
+		if c.ran.Err() != nil {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish passes on GoNB's message that a cell has ended, and before it the error of a cell that failed and of

@@ -76,13 +76,14 @@ type Kernel struct {
 	requests             map[string]*request // requests that have no answer yet, by id
 	givenUp              string              // id of the request that GoNB still works on after it was given up
 	count                int                 // execution count of the last answered cell, or 0
+	subshells            map[string]chan *request
 }
 
 // New returns a kernel that Start starts.
 func New(o Options) (*Kernel, error) {
 	c, err := readConnection(o.ConnectionFile)
 	k := &Kernel{options: o, connection: c, key: key(c.Key), front: newFront(), builds: buildPaths(o.Directory), answerTime: answerTime, hangTime: hangTime, parent: []byte("{}")}
-	k.front.missed = k.missed
+	k.front.missed, k.subshells = k.missed, map[string]chan *request{}
 	k.forget()
 	return k, err
 }

@@ -28,6 +28,7 @@ type header struct {
 	Type     string `json:"msg_type"`
 	Version  string `json:"version"`
 	Date     string `json:"date"`
+	Subshell string `json:"subshell_id,omitempty"`
 }
 
 // message is a Jupyter message. Its parts are kept as received, so that unedited parts are passed

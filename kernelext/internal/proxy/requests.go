@@ -53,8 +53,15 @@ func (k *Kernel) request(p *peer, frames [][]byte, from *endpoint) {
 	case r.answer != nil && r.cell == nil:
 		k.respond(r, r.answer)
 		return
+	case r.cell != nil && m.Header.Subshell != "":
+		select {
+		case k.queueOf(m.Header.Subshell) <- r:
+			return
+		default:
+		}
+		fallthrough
 	case !k.expect(r):
-		k.respond(r, failure("too many requests wait for GoNB: send this one again when cells have ended"))
+		k.respond(r, failure("too many requests wait: send this one again when cells have ended"))
 		return
 	case m.Header.Type == "shutdown_request":
 		go k.shutDown()
@@ -99,7 +106,14 @@ func (k *Kernel) decide(r *request) {
 		r.answer = failure(err.Error())
 		return
 	}
+	inSubshell := r.Header.Subshell != "" && r.from == k.shell
+	if inSubshell && k.queueOf(r.Header.Subshell) == nil {
+		r.answer = noSubshell(r.Header.Subshell)
+		return
+	}
 	switch kind {
+	case "create_subshell_request", "delete_subshell_request", "list_subshell_request":
+		r.answer = k.subshell(r)
 	case "is_complete_request":
 		r.answer = read(r.text("code")).completeness()
 	case "history_request":
@@ -117,7 +131,9 @@ func (k *Kernel) decide(r *request) {
 				r.cell.end(nil)
 			}
 		}
-		if s.deadly > 0 {
+		if inSubshell && strings.TrimSpace(s.code) != "" {
+			r.cell, r.answer = nil, failure("a subshell runs only %hm lines, because GoNB runs one cell at a time: run this cell without a subshell")
+		} else if s.deadly > 0 {
 			r.answer = failure(fmt.Sprintf("line %d is a command without a name: add the name, or remove the line; %%help lists the commands", s.deadly))
 		}
 	case "complete_request", "inspect_request":
@@ -142,6 +158,9 @@ func (k *Kernel) decide(r *request) {
 			r.answer = completions(nil, cursor, cursor)
 		case kind == "inspect_request":
 			at, row, found = s.identifier(cursor)
+		}
+		if r.answer == nil && inSubshell && k.busy() { // GoNB answers only between cells
+			r.answer = map[string]any{"complete_request": completions(nil, cursor, cursor), "inspect_request": notFound}[kind]
 		}
 		if !found || s.deadly > 0 && r.answer == nil {
 			r.answer = notFound
@@ -324,9 +343,14 @@ func (k *Kernel) respond(r *request, content any) {
 	if !ok {
 		return
 	}
-	isCell := kind == "execute"
 	k.say("status", r.header, map[string]string{"execution_state": "busy"})
-	if failed, ok := content.(map[string]any); ok && isCell {
+	k.conclude(r, kind, content)
+}
+
+// conclude ends a request that is shown as running.
+func (k *Kernel) conclude(r *request, kind string, content any) {
+	isCell := kind == "execute"
+	if failed, ok := content.(map[string]any); ok && failed["status"] == "error" && isCell {
 		k.say("error", r.header, failed)
 		k.mu.Lock()
 		failed["execution_count"] = k.count // front ends rely on it
