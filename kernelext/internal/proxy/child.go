@@ -127,15 +127,6 @@ func (g *child) stop() {
 	killDescendants() // this process adopted them if the guard was killed
 }
 
-// disconnect closes the connections, which nothing reads any more.
-func (g *child) disconnect() {
-	for _, w := range []*wire{g.shell, g.control, g.stdin, g.iopub} {
-		if w != nil { // nil if GoNB ended before it was connected
-			w.Close()
-		}
-	}
-}
-
 func (g *child) kill() { _ = syscall.Kill(-g.guard.Process.Pid, syscall.SIGKILL) }
 
 // Guard runs a program. When the program or standard input ends, Guard kills the processes that the

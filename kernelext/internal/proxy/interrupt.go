@@ -48,9 +48,11 @@ func (k *Kernel) interrupt() {
 		g.kill()
 	}
 	k.mu.Unlock()
+	if ahead == nil {
+		return
+	}
 	began := time.Now()
-	last := began // when something last ran
-	for ; ahead != nil && k.waits(ahead) && time.Since(began) < watchTime; time.Sleep(50 * time.Millisecond) {
+	for last := began; time.Since(began) < watchTime; { // last is when something last ran
 		now, known := g.look()
 		switch idle := time.Since(last); {
 		case !known:
@@ -70,6 +72,11 @@ func (k *Kernel) interrupt() {
 			return
 		case idle > orphanTime:
 			kill(now.orphans, syscall.SIGKILL)
+		}
+		select {
+		case <-ahead.cell.done:
+			return
+		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
@@ -117,11 +124,4 @@ func (g *child) look() (now work, known bool) {
 		}
 	}
 	return now, true
-}
-
-// waits reports whether a request has not been answered.
-func (k *Kernel) waits(r *request) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.requests[r.Header.ID] == r
 }

@@ -207,7 +207,9 @@ func (k *Kernel) renew() error {
 	defer k.gonb.Unlock()
 	k.child.stop()
 	k.child.passing.Wait()
-	k.child.disconnect()
+	for _, w := range []*wire{k.child.shell, k.child.control, k.child.stdin, k.child.iopub} {
+		w.Close()
+	}
 	const lost = "GoNB ended and was restarted: the declarations of earlier cells are gone, so run them again; runs and the session's models and data are not affected"
 	k.mu.Lock()
 	requests := k.requests
