@@ -99,6 +99,7 @@ var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "runs/factori
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
 	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
+	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"dataset/parquet", "runs/parquet"},
 	"gorgonia.org/cu":            {"gpu"},
 }
