@@ -25,30 +25,37 @@ func (m magics) Hover(said string) string {
 	if found == nil {
 		return said
 	}
-	for _, family := range runs.Families() {
-		e, err := runs.NewDraft(family).Experiment()
-		if err != nil {
-			continue
-		}
-		kind := reflect.TypeOf(e)
-		if of := kind.PkgPath() + "." + kind.Name(); !strings.Contains(of, module+"/"+found[1]+".") { // a type argument has a path, too
-			continue
-		}
-		for _, row := range e.Rows() {
-			key := row.Key[strings.LastIndexByte(row.Key, '.')+1:]
-			if !strings.EqualFold(strings.ReplaceAll(key, "_", ""), found[3]) {
+	more, matched := "", false
+	for _, of := range []string{found[1] + "." + found[2] + ",", found[1] + "."} { // the settings of a family, or its package
+		for _, family := range runs.Families() {
+			e, err := runs.NewDraft(family).Experiment()
+			if err != nil {
 				continue
 			}
-			said += fmt.Sprintf("\n\n---\n\n`%s` of %s, `--%s`: %s; default `%v`", row.Key, family, row.Flag, row.Usage, reflect.ValueOf(row.Value).Elem())
-			if row.Remedy != "" {
-				said += "; " + row.Remedy
+			kind := reflect.TypeOf(e)
+			if !strings.Contains(kind.PkgPath()+"."+kind.Name(), module+"/"+of) { // type arguments have paths, too
+				continue
 			}
-			if row.Idle != "" {
-				said += "; needs " + row.Idle
+			matched = true
+			for _, row := range e.Rows() {
+				key := row.Key[strings.LastIndexByte(row.Key, '.')+1:]
+				if !strings.EqualFold(strings.ReplaceAll(key, "_", ""), found[3]) {
+					continue
+				}
+				more += fmt.Sprintf("\n\n---\n\n`%s` of %s, `--%s`: %s; default `%v`", row.Key, family, row.Flag, row.Usage, reflect.ValueOf(row.Value).Elem())
+				if row.Remedy != "" {
+					more += "; " + row.Remedy
+				}
+				if row.Idle != "" {
+					more += "; needs " + row.Idle
+				}
 			}
 		}
+		if matched {
+			break
+		}
 	}
-	return said
+	return said + more
 }
 
 // unknown matches the errors of Go about a field or a method that a type does not have, and about a name that a package

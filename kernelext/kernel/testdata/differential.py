@@ -64,7 +64,7 @@ VARIABLE = [
 
 # What this kernel adds or replaces: who it is, and why a cell failed. Tests in Go check it.
 OWN = {
-    "kernel_info_reply": ("banner", "help_links", "implementation", "implementation_version", "language_info"),
+    "kernel_info_reply": ("banner", "help_links", "implementation", "implementation_version", "language_info", "supported_features"),
     "error": ("evalue", "status", "traceback"),
     "execute_reply": ("evalue", "traceback"),
 }
@@ -119,7 +119,7 @@ def normalised(heard):
     rest = []
     for channel, kind, content in heard:
         content = {name: value for name, value in content.items() if name not in OWN.get(kind, ())}
-        if "text/html" in content.get("data", {}):
+        if {"text/html", "text/markdown"} & content.get("data", {}).keys():
             content["data"].pop("text/plain", None)
         if kind == "stream":
             printed[content["name"]] = printed.get(content["name"], "") + content["text"]
