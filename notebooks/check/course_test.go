@@ -203,7 +203,7 @@ func TestPublishedInTheCourse(t *testing.T) {
 }
 
 // untabled are the chapters that still print all that the catalogue has.
-var untabled = []string{"2-geometry.ipynb", "3-nrws.ipynb", "8-boltzmann.ipynb", "12-five.ipynb", "14-back-propagation.ipynb", "15-memory.ipynb"}
+var untabled = []string{"2-geometry.ipynb", "3-nrws.ipynb", "8-boltzmann.ipynb", "12-five.ipynb", "14-back-propagation.ipynb"}
 
 // In a student's copy and on the site, results below the prediction, their discussion and the solutions are folded. In
 // a teacher's copy nothing is. All cells keep their code and their outputs.
