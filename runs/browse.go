@@ -19,8 +19,8 @@ type listed struct {
 	state State // as for a job of a sweep
 }
 
-// Followed returns a path at which filepath.WalkDir begins in the folder that dir names, even if dir is a link to it.
-func Followed(dir string) string {
+// followed returns a path at which filepath.WalkDir begins in the folder that dir names, even if dir is a link to it.
+func followed(dir string) string {
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return dir + string(filepath.Separator)
 	}
@@ -41,7 +41,7 @@ func within(link, root string) bool {
 // one of the run whose key ends in it, if there is one.
 func List(dir string) (list *Table, passed []error, err error) {
 	var found []listed
-	root := Followed(dir)
+	root := followed(dir)
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		linked := err == nil && entry.Type()&fs.ModeSymlink != 0
 		if linked {

@@ -14,7 +14,8 @@ import (
 // The interfaces below are optional capabilities of a model or an experiment. Programs test whether the
 // experiment, or the model that ModelOf returns, implements an interface, and do without it otherwise.
 
-// An Estimator is a model whose measures can be estimated on rows.
+// An Estimator is a model whose measures can be estimated on rows. If it has a method Along(schedule string) (Estimator, error), it
+// anneals, and the method returns the same model with an annealing schedule, given as text.
 type Estimator interface {
 	// Estimate returns estimates of measures on rows, by key. seed determines its draws. samples is
 	// the number of samples per row, or the number of chains. progress, which may be nil, is called
@@ -27,13 +28,6 @@ type RowEstimator interface {
 	Estimator
 	// EstimateRows returns the result of Estimate, and log p of each row, or an estimate of it, in nats.
 	EstimateRows(ctx context.Context, rows dataset.Split, samples int, seed uint64, progress func(float64)) (all Estimates, logP []float64, err error)
-}
-
-// An Annealer is an Estimator that anneals.
-type Annealer interface {
-	Estimator
-	// Along returns the same model, whose annealing follows a schedule, given as text.
-	Along(schedule string) (Estimator, error)
 }
 
 // A SampleCounter is an Estimator that does not draw samples for each row, or not always.

@@ -70,7 +70,7 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 		h.Dataset = h.Dataset.ReadLike(there.Header().Dataset)
 	}
 	e = e.WithHeader(h)
-	if of, ok := e.(Resolver); ok {
+	if of, ok := e.(resolver); ok {
 		var err error
 		if e, err = of.Resolve(set); err != nil {
 			return nil, err
@@ -82,7 +82,7 @@ func Resolve(e Experiment, set *dataset.Set, dir string) (Experiment, error) {
 // adopted returns the experiment with the settings that it leaves open taken from the run in dir. If dir
 // has no run, they come from the run of another seed in the same folder.
 func adopted(e Experiment, dir string) Experiment {
-	of, adopts := e.(Resolver)
+	of, adopts := e.(resolver)
 	if !adopts || dir == "" {
 		return e
 	}
@@ -411,7 +411,7 @@ func Taken(dir string) error {
 // Await returns nil once no program trains in a directory, and a *TakenError if a program is known to
 // train there. If a machine stopped or restarted, a program may have left its lease behind: Await waits
 // until the lease is renewed or expires, at most about a minute, and returns the context's error if ctx
-// ends first. Before waiting, it tells every recorder that is a Waiter.
+// ends first. Before waiting, it calls the method Wait of every recorder that has one.
 func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 	for said := false; ; said = true {
 		err := Taken(dir)
@@ -420,7 +420,7 @@ func Await(ctx context.Context, dir string, recorders ...Recorder) error {
 			return err
 		}
 		for _, r := range recorders {
-			if r, waits := r.(Waiter); waits && !said {
+			if r, waits := r.(waiter); waits && !said {
 				r.Wait(taken)
 			}
 		}

@@ -151,7 +151,9 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 	if of, is := model.(SampleCounter); is {
 		count = of.CountSamples
 	}
-	annealer, anneals := model.(Annealer)
+	annealer, anneals := model.(interface {
+		Along(string) (Estimator, error)
+	})
 	switch {
 	case count(1) == "":
 		uses = nil

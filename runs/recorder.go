@@ -2,7 +2,11 @@ package runs
 
 // A Recorder receives the progress of training. Training calls its methods one at a time and waits for
 // them, so they should return quickly. When several seeds are trained, a Recorder receives one run after
-// the other.
+// the other. It may have further methods:
+//
+//	CheckpointWanted() bool // called after each step, or after several that an engine takes together: asks for a checkpoint
+//	Wait(*TakenError)       // called once before a wait for a program on another machine that holds the directory and may have stopped
+//	JobEnded()              // called after End in a sweep, once the directory is unlocked and a failure is recorded
 type Recorder interface {
 	// Begin is called once per run, before its first step.
 	Begin(Plan)
@@ -34,18 +38,4 @@ type Progress struct {
 	Step         int // steps since the start of training
 	LearningRate float64
 	Measures     Measures // means over the epoch's minibatches so far
-}
-
-// A CheckpointRequester is a Recorder that can ask for a checkpoint. Training calls CheckpointWanted after
-// each step, or after several steps that an engine takes together.
-type CheckpointRequester interface {
-	Recorder
-	CheckpointWanted() bool
-}
-
-// A Waiter is a Recorder that learns when training cannot begin yet, because a program on another machine
-// holds the directory and may have stopped. Wait is called once per run, before the wait.
-type Waiter interface {
-	Recorder
-	Wait(*TakenError)
 }

@@ -80,9 +80,9 @@ type Experiment interface {
 	Learner(set *dataset.Set, at Snapshot) (Learner, error)
 }
 
-// A Resolver is an Experiment that may leave settings open, or refer to something that can change, such as
+// resolver is an Experiment that may leave settings open, or refer to something that can change, such as
 // another run's parameters.
-type Resolver interface {
+type resolver interface {
 	Experiment
 	// Adopt returns the experiment with its open settings taken from there, the experiment of the
 	// resumed run.

@@ -285,7 +285,7 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 	told, err := j.train(ctx, sets, recorders)
 	defer func() {
 		for _, r := range told {
-			if r, ok := r.(JobRecorder); ok {
+			if r, ok := r.(interface{ JobEnded() }); ok {
 				r.JobEnded()
 			}
 		}
@@ -298,14 +298,6 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 	}
 	failure = fmt.Errorf("%v: %w", j, err)
 	return true, failure, j.fail(failure)
-}
-
-// JobRecorder is a Recorder that follows the jobs of a sweep. JobEnded is called after End, once
-// the directory of the job is unlocked and a failure is recorded, so that the states of all runs
-// are up to date.
-type JobRecorder interface {
-	Recorder
-	JobEnded()
 }
 
 // train trains the job, unless another program does. It returns the recorders that it used.

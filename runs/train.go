@@ -286,7 +286,7 @@ func (t *training) train(ctx context.Context) (err error) {
 
 func checkpointWanted(recorders []Recorder) bool {
 	for _, r := range recorders {
-		if r, ok := r.(CheckpointRequester); ok && r.CheckpointWanted() {
+		if r, ok := r.(interface{ CheckpointWanted() bool }); ok && r.CheckpointWanted() {
 			return true
 		}
 	}

@@ -116,12 +116,15 @@ func (t *turn) CheckpointWanted() bool {
 	return t.current == t && checkpointWanted(t.recorders)
 }
 
+// waiter is a recorder with the method Wait.
+type waiter interface{ Wait(*TakenError) }
+
 // Wait tells the recorders that the run waits.
 func (t *turn) Wait(e *TakenError) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	for _, r := range t.recorders {
-		if r, ok := r.(Waiter); ok {
+		if r, ok := r.(waiter); ok {
 			r.Wait(e)
 		}
 	}

@@ -78,20 +78,20 @@ type Machine struct {
 	Published bool   // whether it is in the catalogue and its files are the published ones
 }
 
-// Folders returns the folders that Find searches for machines, in order: the folder pretrained of the
+// folders returns the folders that Find searches for machines, in order: the folder pretrained of the
 // repository, if the working directory is inside a clone; the folder that HELMHOLTZ_PRETRAINED names;
 // and a folder in the user's cache, which only Get fills.
-func Folders() (folders []string) {
+func folders() (all []string) {
 	if root := clone(); root != "" {
-		folders = append(folders, filepath.Join(root, folder))
+		all = append(all, filepath.Join(root, folder))
 	}
 	if own := os.Getenv(Environment); own != "" {
-		folders = append(folders, own)
+		all = append(all, own)
 	}
 	if cache := cached(); cache != "" {
-		folders = append(folders, cache)
+		all = append(all, cache)
 	}
-	return folders
+	return all
 }
 
 // cached returns the folder for machines in the user's cache, or "" if the user has no cache directory.
@@ -129,9 +129,9 @@ func Find(name string) (Machine, error) {
 	if err := checkName(name); err != nil {
 		return Machine{}, err
 	}
-	folders := Folders()
+	searched := folders()
 	var damaged error
-	for _, folder := range folders {
+	for _, folder := range searched {
 		dir := filepath.Join(folder, name)
 		if _, err := os.Stat(filepath.Join(dir, cardFile)); err != nil {
 			continue
@@ -147,11 +147,11 @@ func Find(name string) (Machine, error) {
 	}
 	if p, is := published(name); is {
 		return Machine{}, missing(fmt.Sprintf("the pretrained machine %s is not on this computer (looked in %s): run \"helmholtz pretrained get %[1]s\" (%[3]s), or set %s to the folder that has it",
-			name, strings.Join(folders, ", "), size(p.Bytes), Environment))
+			name, strings.Join(searched, ", "), size(p.Bytes), Environment))
 	}
-	all := known(folders)
+	all := known(searched)
 	return Machine{}, missing(fmt.Sprintf("no pretrained machine is called %q%s (looked in %s); the machines are %s",
-		name, names.Meant(name, all...), strings.Join(folders, ", "), strings.Join(all, ", ")))
+		name, names.Meant(name, all...), strings.Join(searched, ", "), strings.Join(all, ", ")))
 }
 
 // missing is the error for a machine whose files are not on this computer.
@@ -187,7 +187,7 @@ func known(folders []string) (all []string) {
 }
 
 // Names lists the machines of the catalogue and of the folders, sorted.
-func Names() []string { return known(Folders()) }
+func Names() []string { return known(folders()) }
 
 func read(dir, name string) (m Machine, err error) {
 	path := filepath.Join(dir, cardFile)

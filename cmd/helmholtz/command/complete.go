@@ -10,7 +10,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,8 +108,8 @@ const deepestCompletion, mostCompletions = 4, 500
 // completeRuns completes the directories of runs and of several seeds, and completeSweeps the directories of sweeps.
 var completeRuns, completeSweeps = completeDirectories("experiment.toml", "seeds.json"), completeDirectories("sweep.toml")
 
-// completeDirectories completes directories that contain one of the files. It searches below the typed folder, or
-// below runs if no folder is typed. If there are none, it completes all folders.
+// completeDirectories completes directories that contain one of the files. It searches below the typed folder, which may be a
+// link, or below runs if no folder is typed. If there are none, it completes all folders.
 func completeDirectories(files ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, written string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		root := filepath.Dir(written)
@@ -118,7 +117,7 @@ func completeDirectories(files ...string) cobra.CompletionFunc {
 			root = "runs"
 		}
 		var found []cobra.Completion
-		_ = filepath.WalkDir(runs.Followed(root), func(path string, entry fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(root+string(filepath.Separator), func(path string, entry fs.DirEntry, err error) error {
 			depth := strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator))
 			switch {
 			case err != nil || len(found) >= mostCompletions:

@@ -20,7 +20,7 @@ type progress struct {
 	wanted, saving chan struct{}
 }
 
-var _ runs.CheckpointRequester = (*progress)(nil)
+var _ runs.Recorder = (*progress)(nil)
 
 // checkpoint asks for a checkpoint and returns a channel that is closed once the checkpoint is
 // saved. If training ends with the checkpoint, the channel stays open.
