@@ -139,9 +139,11 @@ func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
 		mixture.Reason = fmt.Sprintf("%d columns of numbers, more than %d", n, mostReals)
 		return append(all, mixture), nil
 	}
-	few, err := tableOf(set, set.Train().Subset(mostRows, 1))
-	if err != nil {
-		return nil, err
+	few := train
+	if part := set.Train().Subset(mostRows, 1); part.Rows < len(train.codes) {
+		if few, err = tableOf(set, part); err != nil {
+			return nil, err
+		}
 	}
 	m := mixtureOf(few)
 	if n := len(m.shares); n == 0 {
