@@ -90,13 +90,13 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 		{"learning_rate=0.5", "fast half"}, {"learning_rate!=0.5", "deep/slow now"}, {"learning_rate<.2", "deep/slow now"}, {"learning_rate>=0.125", "deep/slow fast half now"},
 		{"state=interrupted", "half now"}, {"run~deep", "deep/slow"}, {"epoch>1 state!=finished", "half"}, {"best_epoch<=4 epochs==4 state=finished", "deep/slow fast"},
 	} {
-		got, err := list.Where(strings.Fields(c.where)...)
+		got, err := list.Filter(strings.Fields(c.where)...)
 		if err != nil || names(got) != c.want {
 			t.Errorf("where %s are %v, %v; want %s", c.where, got, err, c.want)
 		}
 	}
 	for condition, want := range map[string]string{"method=" + slow.String(): "deep/slow now", "method~s, η": "deep/slow fast half now"} {
-		if got, err := list.Where(condition); err != nil || names(got) != want {
+		if got, err := list.Filter(condition); err != nil || names(got) != want {
 			t.Errorf("where %s are %v, %v; want %s", condition, got, err, want)
 		}
 	}
@@ -105,13 +105,13 @@ func TestRunsAreFoundFilteredAndSorted(t *testing.T) {
 			t.Errorf("sorted by %s they are %v, %v; want %s", by, got, err, want)
 		}
 	}
-	_, err = list.Where("laerning_rate=1")
+	_, err = list.Filter("laerning_rate=1")
 	wantError(t, err, `no column "laerning_rate" (did you mean "learning_rate"?)`)
-	_, err = list.Where("state=finnished")
+	_, err = list.Filter("state=finnished")
 	wantError(t, err, `no run is "finnished" (did you mean "finished"?)`)
-	_, err = list.Where("best_epoch<ten")
+	_, err = list.Filter("best_epoch<ten")
 	wantError(t, err, "best_epoch is a number", `"ten"`)
-	_, err = list.Where("learning_rate")
+	_, err = list.Filter("learning_rate")
 	wantError(t, err, "not a condition", "NAME=VALUE")
 
 	var written strings.Builder
@@ -176,10 +176,10 @@ func TestASettingIsLookedUpInEachRun(t *testing.T) {
 		if got, err := c.list.Select("", "learning_rate"); err != nil || got.Columns()[0].Key != c.name || got.Columns()[0].Kind != runs.Number {
 			t.Errorf("the column is %v, %v; want %q", got, err, c.name)
 		}
-		if got := dirs(c.list.Where("learning_rate<=0.05")); got != c.low {
+		if got := dirs(c.list.Filter("learning_rate<=0.05")); got != c.low {
 			t.Errorf("the rate is low in %q, want %q", got, c.low)
 		}
-		if got := dirs(c.list.Where("learning_rate>0.05")); got != c.high {
+		if got := dirs(c.list.Filter("learning_rate>0.05")); got != c.high {
 			t.Errorf("the rate is high in %q, want %q", got, c.high)
 		}
 		if got := dirs(c.list.SortedBy("-learning_rate")); !strings.HasPrefix(got, c.high) {
@@ -202,7 +202,7 @@ func TestListedSettingsKeepTheirKind(t *testing.T) {
 	for condition, want := range map[string]string{
 		"seed=9007199254740992": "b", "seed=9007199254740993": "a", "seed>9007199254740992": "a", `link=ä "q"`: "a", "rate=1": "a", "rate<0.75": "b", "mixed=2": "a", "mixed<10": "a", "labels=true": "a",
 	} {
-		if got, err := list.Where(condition); err != nil || len(got.Rows()) != 1 || got.Rows()[0][0] != want {
+		if got, err := list.Filter(condition); err != nil || len(got.Rows()) != 1 || got.Rows()[0][0] != want {
 			t.Errorf("%s: %v, %v; want %s", condition, got, err, want)
 		}
 	}

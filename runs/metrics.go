@@ -208,7 +208,7 @@ func normsOf(values Measures) (all Norms, err error) {
 			return nil, fmt.Errorf("unknown field %q", normsPrefix+key)
 		}
 		if i > len(values) {
-			return nil, fmt.Errorf("the network %q has a norm of layer %d, but none of all layers below", network, i)
+			return nil, fmt.Errorf("the network %q has a norm of layer %d, but not of each layer below", network, i)
 		}
 		if all == nil {
 			all = Norms{}

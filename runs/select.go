@@ -97,10 +97,10 @@ func (t *Table) named(key string) (c Column, cells []any, err error) {
 // conditionForm matches a key, an operator and a value.
 var conditionForm = regexp.MustCompile(`(?s)^([^!=<>~]+)(!=|<=|>=|==|[=<>~])(.*)$`)
 
-// Where returns the table with the rows that satisfy all conditions. A condition is KEY=VALUE, with a key as in Select.
+// Filter returns the table with the rows that satisfy all conditions. A condition is KEY=VALUE, with a key as in Select.
 // Instead of =, it can use == (the same), !=, <, >, <= or >=, or ~ for "contains". Numbers are compared as numbers. A row that
 // lacks the value satisfies only !=.
-func (t *Table) Where(conditions ...string) (*Table, error) {
+func (t *Table) Filter(conditions ...string) (*Table, error) {
 	empty := len(t.rows) == 0 // a list of no runs has no settings
 	for _, text := range conditions {
 		parts := conditionForm.FindStringSubmatch(text)

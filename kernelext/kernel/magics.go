@@ -249,7 +249,7 @@ func (m magics) browse(dir string, arguments []string, w io.Writer) error {
 		case sorted:
 			list, err = list.SortedBy(by)
 		case strings.ContainsAny(argument, "=<>~"):
-			list, err = list.Where(argument)
+			list, err = list.Filter(argument)
 		case slices.ContainsFunc(all, func(row []any) bool { return row[0] == path }):
 			var run *runs.Run
 			if run, err = runs.Open(path); err == nil {

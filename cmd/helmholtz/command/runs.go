@@ -35,7 +35,7 @@ func newRuns() *cobra.Command {
 		for _, err := range passed {
 			fmt.Fprintf(c.ErrOrStderr(), "skipped %v\n", err)
 		}
-		table, err := list.Where(where...)
+		table, err := list.Filter(where...)
 		if err == nil && by != "" {
 			table, err = table.SortedBy(by)
 		}
