@@ -20,7 +20,7 @@ func Score(logits, states []float32) float64 {
 	return Units(Scores, states, logits, 0, 0, philox.Counter{})
 }
 
-// What to do with units.
+// These tell Units what to do. They are bits, of which Residuals has two.
 const (
 	Draws     = 1          // as Draw does
 	Scores    = 2          // as Score does, after the draw

@@ -13,17 +13,19 @@ type instructionSet struct {
 	name      string
 	lanes     int // float32 in a vector
 	groupBits int // bits of a group
-	// columns are the columns of a vector of bits, tileColumns those of a tile of their product.
+	// A vector of bits has this number of columns, and a tile of a product with bits has tileColumns.
 	columns, tileColumns int
 
-	// These are assembly, which takes strides in bytes, and have no portable form: the products of one, two and
-	// three vectors of columns; the sum of outer products in a tile of c of lanes/2 rows and 3·lanes/2 columns;
-	// and the products of strips of symmetric matrices.
+	// These kernels are assembly, which takes strides in bytes. The portable set has none of them. products are for
+	// one, two and three vectors of columns. outer adds aᵀ·b to a tile of c of lanes/2 rows and 3·lanes/2 columns.
+	// strip32 and strip16 multiply a strip of a symmetric matrix and its mirror image by x, and add the products
+	// to y.
 	products [3]product
 	outer    func(c, a, b *float64, depth, stride int)
 	strip32  func(y, x, blocks *float32, strip int)
 	strip16  func(y, x *float32, blocks *int16, scales *float32, strip int)
 
+	// The portable functions of the same names say what these do.
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
 	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64
 	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
@@ -51,6 +53,7 @@ var portable = instructionSet{
 	},
 }
 
+// portableTranspose writes a row of a matrix as a column.
 func portableTranspose(to, from []float32, _, depth, strideTo, _ int) {
 	for k, x := range from[:depth] {
 		to[k*strideTo] = x

@@ -51,7 +51,7 @@ type assembly struct {
 	bitsProducts  []productOfBits // for one vector of columns, two, …
 }
 
-// complete adds the kernels of k to those of s.
+// complete returns s with the kernels of k.
 func (k assembly) complete(s instructionSet) instructionSet {
 	lanes := s.lanes
 	s.columns, s.tileColumns = lanes, len(k.bitsProducts)*lanes
