@@ -165,11 +165,10 @@ func (s Split) Check() error {
 	case s.Labels != nil && len(s.Labels) != s.Rows:
 		return fmt.Errorf("%s has %d labels for %s: give one per row, or none", s.called("split"), len(s.Labels), names.Count(s.Rows, "row"))
 	}
-	err := s.Values.Check()
-	if err == nil {
-		err = checkLengths(s.Lengths, s.Rows, s.Shape.Height)
+	if err := s.Values.Check(); err != nil {
+		return fmt.Errorf("%s has %w", s.called("split"), err)
 	}
-	if err != nil {
+	if err := checkLengths(s.Lengths, s.Rows, s.Shape.Height); err != nil {
 		return fmt.Errorf("%s: %w", s.called("split"), err)
 	}
 	return nil

@@ -27,7 +27,7 @@ func TestGibbsMovesFromPToPStar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(dreams, start, cmp.AllowUnexported(dataset.Split{})); diff != "" {
+		if diff := cmp.Diff(dreams, start, cmp.AllowUnexported(dataset.Split{}, dataset.Values{})); diff != "" {
 			t.Errorf("chains without sweeps are not what Sample returns (-sample +chains):\n%s", diff)
 		}
 		settled, err := m.Gibbs(t.Context(), n, Chain{Sweeps: 20, Candidates: 4, Inner: 1, Retain: true}, nil)
@@ -108,7 +108,7 @@ func TestMissingPixelsDoNotMatter(t *testing.T) {
 		}
 		return p.Images
 	}
-	if diff := cmp.Diff(inpaint(0, 255, 255, 0), inpaint(255, 255, 255, 0), cmp.AllowUnexported(dataset.Split{})); diff != "" {
+	if diff := cmp.Diff(inpaint(0, 255, 255, 0), inpaint(255, 255, 255, 0), cmp.AllowUnexported(dataset.Split{}, dataset.Values{})); diff != "" {
 		t.Errorf("the images depend on pixels that are missing:\n%s", diff)
 	}
 }
@@ -131,7 +131,7 @@ func TestDescend(t *testing.T) {
 		if len(sheets) != 2 {
 			t.Fatalf("%d sheets, want one for each of 2 hidden layers", len(sheets))
 		}
-		if !cmp.Equal(dreams, sheets[0], cmp.AllowUnexported(dataset.Split{})) || cmp.Equal(dreams, sheets[1], cmp.AllowUnexported(dataset.Split{})) {
+		if !cmp.Equal(dreams, sheets[0], cmp.AllowUnexported(dataset.Split{}, dataset.Values{})) || cmp.Equal(dreams, sheets[1], cmp.AllowUnexported(dataset.Split{})) {
 			t.Error("the sheet of h¹ is not that of the dreams, or that of h² is")
 		}
 		for layer, sheet := range sheets {

@@ -175,7 +175,7 @@ func TestOtherRowsAreRefused(t *testing.T) {
 	for says, rows := range map[string]dataset.Split{
 		"the model has":        {Name: "test", Shape: shape(1, units+1), Values: dataset.Bytes(units+1, make([]uint8, units+1))},
 		"no rows":              {Name: "test", Shape: set.Shape()},
-		"hold 1 rows of":       {Name: "test", Shape: set.Shape(), Values: dataset.Bytes(units, make([]uint8, units+1))},
+		"values for 1 rows of": {Name: "test", Shape: set.Shape(), Values: dataset.Bytes(units, make([]uint8, units+1))},
 		"a height and a width": {Name: "test", Shape: shape(-1, -units), Values: dataset.Bytes(units, make([]uint8, units))},
 	} {
 		_, err := learner.Validate(t.Context(), rows)

@@ -225,17 +225,17 @@ func TestDrawsAreThoseOfTheSeed(t *testing.T) {
 				}
 				results = append(results, result)
 			}
-			if diff := cmp.Diff(results[0], results[1], cmp.AllowUnexported(dataset.Split{})); diff != "" {
+			if diff := cmp.Diff(results[0], results[1], cmp.AllowUnexported(dataset.Split{}, dataset.Values{})); diff != "" {
 				t.Errorf("the same seed draws other numbers:\n%s", diff)
 			}
-			if cmp.Equal(results[0], results[2], cmp.AllowUnexported(dataset.Split{})) {
+			if cmp.Equal(results[0], results[2], cmp.AllowUnexported(dataset.Split{}, dataset.Values{})) {
 				t.Error("another seed draws the same numbers")
 			}
 			first, err := draw(m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !cmp.Equal(first, results[0], cmp.AllowUnexported(dataset.Split{})) {
+			if !cmp.Equal(first, results[0], cmp.AllowUnexported(dataset.Split{}, dataset.Values{})) {
 				t.Error("the seed of the experiment is not the model's first")
 			}
 		})
@@ -273,7 +273,8 @@ func TestEvaluationsRefuse(t *testing.T) {
 	empty := dataset.Split{Name: "validation", Shape: shape(1, 4)}
 	cut, unlabeled, reals := split, split, split
 	reals.Values = dataset.Reals(4, make([]float32, 4*split.Rows))
-	cut.Values, unlabeled.Labels = dataset.Bytes(3, split.Bytes()[:9]), split.Labels[:3]
+	cut.Values, unlabeled.Labels = dataset.Bytes(4, split.Bytes()[:9]), split.Labels[:3]
+	cut.Rows = split.Rows
 	ctx := t.Context()
 	for _, test := range []struct {
 		name string
@@ -333,7 +334,7 @@ func TestSomeRows(t *testing.T) {
 		}
 	})
 	for _, n := range []int{0, -1, all.Rows, all.Rows + 1} {
-		if diff := cmp.Diff(all, m.Subset(all, n), cmp.AllowUnexported(dataset.Split{})); diff != "" {
+		if diff := cmp.Diff(all, m.Subset(all, n), cmp.AllowUnexported(dataset.Split{}, dataset.Values{})); diff != "" {
 			t.Errorf("%d rows are not all of them:\n%s", n, diff)
 		}
 	}

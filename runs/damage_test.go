@@ -121,7 +121,7 @@ func TestNoFlippedBitIsReadSilently(t *testing.T) {
 				if refused++; !strings.Contains(err.Error(), path) {
 					t.Errorf("byte %d of %s is refused without its name: %v", place, name, err)
 				}
-			} else if diff := cmp.Diff(want, got, cmp.AllowUnexported(dataset.Split{})); diff != "" {
+			} else if diff := cmp.Diff(want, got, cmp.AllowUnexported(dataset.Split{}, dataset.Values{})); diff != "" {
 				t.Errorf("byte %d of %s (-whole +damaged):\n%s", place, name, diff)
 			}
 		})

@@ -41,9 +41,12 @@ func packedBytes(units int) int { return (units + 7) / 8 }
 
 // Check refuses values whose number is not Rows × Units.
 func (v Values) Check() error {
-	has, want := len(v.bytes)+len(v.bits)+4*len(v.reals), v.Rows*v.Units
-	if v.bits == nil && v.reals == nil && has != want || v.reals != nil && has != 4*want || v.bits != nil && has != v.Rows*packedBytes(v.Units) {
-		return fmt.Errorf("%d bytes hold %d rows of %d values: give as many values as the rows have", has, v.Rows, v.Units)
+	has, each := len(v.bytes)+len(v.reals), v.Units
+	if v.bits != nil {
+		has, each = len(v.bits), packedBytes(v.Units)
+	}
+	if has != v.Rows*each {
+		return fmt.Errorf("%d values for %d rows of %d units: give %d", has, v.Rows, v.Units, v.Rows*each)
 	}
 	return nil
 }
