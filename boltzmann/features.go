@@ -2,10 +2,12 @@ package boltzmann
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Features returns the means of the hidden units given each row of data, as inputs for classifiers.
@@ -65,4 +67,26 @@ func (m *Model) Machines() (machines []*Parameters) {
 		machines = append(machines, p.clone())
 	}
 	return machines
+}
+
+// Encodings returns Features as the kind means, with the units of the lowest layer first.
+func (m *Model) Encodings() []runs.Encoding {
+	var columns []string
+	layer := 0
+	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
+		for _, units := range p.Spec.layers(0)[1:] {
+			layer++
+			columns = append(columns, runs.Numbered(fmt.Sprintf("h%d_", layer), units)...)
+		}
+	}
+	return []runs.Encoding{{Kind: "means", Columns: columns, Encode: func(ctx context.Context, rows dataset.Split, _ int, seed uint64) ([][]float64, error) {
+		layers, err := m.WithSeed(seed).Features(ctx, rows)
+		features := make([][]float64, rows.Rows)
+		for _, layer := range layers {
+			for r, means := range layer {
+				features[r] = append(features[r], kernels.Doubles(means)...)
+			}
+		}
+		return features, err
+	}}}
 }

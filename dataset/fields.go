@@ -104,6 +104,23 @@ func (s *Set) Fields(rows Sheet, how Writing) (columns []Column, fields [][]stri
 	return columns, fields, nil
 }
 
+// UnitNames returns a name for each unit of a row: the name of its column, with the value for which the unit stands if the column has
+// several units.
+func (s *Set) UnitNames() (all []string) {
+	for _, c := range s.unitColumns() {
+		for k := range c.Units {
+			name := c.Name
+			if c.Units > 1 {
+				units := make([]float64, c.Units)
+				units[k] = 1
+				name += "=" + c.field(units)
+			}
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 // unitColumns returns the columns that have units, or a column of numbers for each unit if there are none.
 func (s *Set) unitColumns() (columns []Column) {
 	for _, c := range s.Columns() {

@@ -2,12 +2,14 @@ package factors
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -90,3 +92,95 @@ func (m *Model) Inpainting() runs.Inpainting {
 
 // CountSamples returns "": estimates draw no samples.
 func (m *Model) CountSamples(int) string { return "" }
+
+// encoding returns an encoding of rows by the function encode, which needs no samples.
+func encoding(kind, prefix string, n int, shape dataset.Shape, encode func(ctx context.Context, rows [][]float64) (mat.Matrix, error)) runs.Encoding {
+	return runs.Encoding{Kind: kind, Columns: runs.Numbered(prefix, n), Encode: func(ctx context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
+		if err := runs.CheckRows(shape.Units(), rows); err != nil {
+			return nil, err
+		}
+		features, err := encode(ctx, rows.Floats())
+		return lines(features), err
+	}}
+}
+
+// ofUnits returns an encoding with the rows of a matrix, one for each unit.
+func ofUnits(kind string, columns []string, of func() mat.Matrix) runs.Encoding {
+	return runs.Encoding{Kind: kind, Columns: columns, Units: true, Encode: func(context.Context, dataset.Split, int, uint64) ([][]float64, error) {
+		return lines(of()), nil
+	}}
+}
+
+// lines returns the rows of a matrix, which may be nil.
+func lines(a mat.Matrix) (all [][]float64) {
+	if a == nil {
+		return nil
+	}
+	n, _ := a.Dims()
+	for r := range n {
+		all = append(all, mat.Row(nil, r, a))
+	}
+	return all
+}
+
+// Encodings lists two kinds of factor scores of rows, and the parameters of each variable: by regression, E[h|x], which the prior
+// shrinks towards 0; by weighted least squares (Bartlett 1937), (WᵀΨ⁻¹W)⁻¹WᵀΨ⁻¹(x−b), whose mean given h is h; and the loadings W
+// with the uniquenesses Ψ. Probabilistic PCA also has components, the directions of the columns of W.
+func (m *Model) Encodings() []runs.Encoding {
+	all := []runs.Encoding{
+		encoding("regression", "factor_", m.factors, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
+			h, _ := m.Posterior(rows)
+			return h, nil
+		}),
+		encoding("bartlett", "factor_", m.factors, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
+			p := m.posterior()
+			var products, h mat.Dense
+			products.Mul(m.w().T(), p.weighted)
+			inverse, err := statistics.Inverse("WᵀΨ⁻¹W of the loadings W and the uniquenesses Ψ", &products)
+			if err != nil {
+				return nil, fmt.Errorf("%w: use fewer factors, or --kind regression", err)
+			}
+			h.Mul(centred(rows, m.mean), p.weighted)
+			h.Mul(&h, inverse)
+			return &h, nil
+		}),
+		ofUnits("loadings", append(runs.Numbered("factor_", m.factors), "uniqueness"), func() mat.Matrix {
+			var all mat.Dense
+			all.Augment(m.w(), mat.NewDense(len(m.noise), 1, m.Noise()))
+			return &all
+		}),
+	}
+	if m.shared {
+		all = append(all, ofUnits("components", runs.Numbered("component_", m.factors), func() mat.Matrix {
+			w := m.Loadings()
+			for k := range m.factors {
+				column := mat.Col(nil, k, w)
+				floats.Scale(inverse(floats.Norm(column, 2)), column)
+				w.SetCol(k, column)
+			}
+			return w
+		}))
+	}
+	return all
+}
+
+// Encodings lists the sources of rows, and the mixing matrix.
+func (m *Independent) Encodings() []runs.Encoding {
+	return []runs.Encoding{
+		encoding("sources", "source_", m.sources, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
+			return m.Sources(rows), nil
+		}),
+		ofUnits("mixing", runs.Numbered("source_", m.sources), func() mat.Matrix { return m.Mixing() }),
+	}
+}
+
+// Encodings lists the codes of rows, and the atoms.
+func (m *Dictionary) Encodings() []runs.Encoding {
+	return []runs.Encoding{
+		encoding("codes", "atom_", m.atoms, m.shape, func(ctx context.Context, rows [][]float64) (mat.Matrix, error) {
+			c, err := m.encode(ctx, rows, encodingGap)
+			return c.H, err
+		}),
+		ofUnits("atoms", runs.Numbered("atom_", m.atoms), func() mat.Matrix { return m.Atoms().T() }),
+	}
+}

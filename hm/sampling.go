@@ -2,9 +2,11 @@ package hm
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Means draws h¹ … hᴹ from p, n times, and returns the means of p(x|h¹). The mean of a binary unit is its
@@ -121,4 +123,45 @@ func (m *Model) Encode(ctx context.Context, split dataset.Split, samples int) (E
 		}
 	}
 	return e, nil
+}
+
+// Encodings lists the means of the hidden units given a row. In the first hidden layer they are the exact means of q(h|x). Above it
+// they are averages of the conditional means over samples of the layer below.
+func (m *Model) Encodings() []runs.Encoding {
+	units := m.Architecture().Units
+	var columns []string
+	for layer, n := range units[1:] {
+		columns = append(columns, runs.Numbered(fmt.Sprintf("h%d_", layer+1), n)...)
+	}
+	return []runs.Encoding{{Kind: "means", Columns: columns, Samples: 100, Encode: func(ctx context.Context, rows dataset.Split, samples int, seed uint64) ([][]float64, error) {
+		data, err := m.data(rows, samples)
+		if err != nil {
+			return nil, err
+		}
+		model, err := m.engine.model()
+		if err != nil {
+			return nil, err
+		}
+		var features [][]float64
+		atOnce := max(1, 1<<24/(samples*len(columns))) // rows, so that their draws fit into memory
+		for first := 0; first < rows.Rows; first += atOnce {
+			n := min(atOnce, rows.Rows-first)
+			draws, err := model.Infer(ctx, data.Part(first, n), samples, seed)
+			if err != nil {
+				return nil, err
+			}
+			for r := range n {
+				var row []float64
+				for layer, units := range units[1:] {
+					means := make([]float64, units)
+					for k, v := range draws.Means[layer+1][r*samples*units : (r+1)*samples*units] {
+						means[k%units] += float64(v) / float64(samples)
+					}
+					row = append(row, means...)
+				}
+				features = append(features, row)
+			}
+		}
+		return features, nil
+	}}}
 }

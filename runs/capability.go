@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -180,6 +181,30 @@ type RowErrorEvaluator interface {
 	// LogPAndErrors is like LogPOfRows, and also returns the standard error of each log p in nats: NaN for an estimate from
 	// few effective samples or chains (see SampleSize.Few), and nil if log p is exact or its error unknown.
 	LogPAndErrors(ctx context.Context, o EvaluationOptions) (logP, se []float64, what string, err error)
+}
+
+// An Encoder is a model that describes rows by features, such as the means of its hidden units.
+type Encoder interface {
+	// Encodings lists the kinds of features, the default first.
+	Encodings() []Encoding
+}
+
+// Encoding is one kind of features, or of parameters that describe them.
+type Encoding struct {
+	Kind    string   // such as means, regression or loadings
+	Columns []string // the names of the numbers in a line
+	Samples int      // the usual number of samples per row, or 0 if Encode draws none
+	// Encode returns a line of numbers for each row or, if Units is true, for each unit of a row, whatever the rows are.
+	Encode func(ctx context.Context, rows dataset.Split, samples int, seed uint64) ([][]float64, error)
+	Units  bool
+}
+
+// Numbered returns the names prefix1, prefix2 and so on.
+func Numbered(prefix string, n int) (all []string) {
+	for k := range n {
+		all = append(all, prefix+strconv.Itoa(k+1))
+	}
+	return all
 }
 
 // A Labeler is a model that can predict the labels of rows.

@@ -1,6 +1,8 @@
 package autoencoder
 
 import (
+	"context"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -77,4 +79,19 @@ func (m *Model) Drawings() []runs.Drawing {
 		x, means = m.Reconstruct(rows, seed)
 		return x, means, nil
 	}))...)
+}
+
+// Encodings lists the codes of rows, the expected values of the latent variables given a row.
+func (m *Model) Encodings() []runs.Encoding {
+	return []runs.Encoding{{Kind: "codes", Columns: runs.Numbered("code_", m.settings.Code), Encode: func(_ context.Context, rows dataset.Split, _ int, seed uint64) (features [][]float64, err error) {
+		if err := m.checkRows(rows); err != nil {
+			return nil, err
+		}
+		codes := kernels.NewMatrix(rows.Rows, m.settings.Code)
+		m.encode(rows, 0, rows.Rows, seed, codes)
+		for r := range rows.Rows {
+			features = append(features, kernels.Doubles(kernels.Row(codes, r)))
+		}
+		return features, nil
+	}}}
 }

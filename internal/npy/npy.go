@@ -1,4 +1,4 @@
-// Package npy reads NumPy arrays: NPY files, and NPZ archives of them.
+// Package npy reads NumPy arrays and writes matrices: NPY files, and NPZ archives of them.
 package npy
 
 import (
@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,4 +150,16 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 		values = ByRows(values, shape)
 	}
 	return shape, values, nil
+}
+
+// Matrix returns a file with lines of equally many numbers, at least one, as NumPy writes a matrix of type <f8.
+func Matrix(lines [][]float64) []byte {
+	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d, %d), }", len(lines), len(lines[0]))
+	header += strings.Repeat(" ", 63-(len(Magic)+4+len(header))%64) + "\n" // the numbers begin at a multiple of 64 bytes
+	file := append([]byte(Magic), 1, 0)
+	file = append(binary.LittleEndian.AppendUint16(file, uint16(len(header))), header...)
+	for _, v := range slices.Concat(lines...) {
+		file = binary.LittleEndian.AppendUint64(file, math.Float64bits(v))
+	}
+	return file
 }

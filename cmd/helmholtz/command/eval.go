@@ -75,7 +75,7 @@ func newEval() *cobra.Command {
 	numberFlag(f, &o.RaiseChains, "raise-chains", 10, 1, "`M` chains per row of RAISE")
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
-		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"), refuseIdle(c, x.file == "-", "--rows -", "stdin"),
+		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"), refuseIdle(c, x.file == "-", "--rows -", "stdin"), refuseReplaced(c, x.file, "table", tables.path),
 			refuseIdle(c, o.Raise > 0, "--raise", "raise-chains"), tables.check(asJSON)); err != nil {
 			return err
 		}

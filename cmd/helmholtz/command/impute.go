@@ -40,12 +40,8 @@ func newImpute() *cobra.Command {
 		if x.spread && x.draws == 1 {
 			return misuse(c, "--spread summarises several draws: give their number, such as --draws 100")
 		}
-		if err := firstOf(refuseIdle(c, path == "-", "the file -", "stdin"), refuseUnwritable(c, "out", out)); err != nil {
+		if err := firstOf(refuseIdle(c, path == "-", "the file -", "stdin"), refuseUnwritable(c, "out", out), refuseReplaced(c, path, "out", out)); err != nil {
 			return err
-		}
-		from, _ := os.Stat(path)
-		if to, err := os.Stat(out); err == nil && path != "-" && os.SameFile(from, to) {
-			return misuse(c, "--out %s is the file of rows, which it would replace: name another file", out)
 		}
 		run, model, err := openModel(dir, which)
 		if err != nil {
@@ -101,6 +97,15 @@ func newImpute() *cobra.Command {
 		return savedAt(c, out, writeFile(out, text))
 	}
 	return c
+}
+
+// refuseReplaced refuses an output file that is the file of rows.
+func refuseReplaced(c *cobra.Command, rows, flag, out string) error {
+	from, _ := os.Stat(rows)
+	if to, err := os.Stat(out); err == nil && rows != "-" && os.SameFile(from, to) {
+		return misuse(c, "--%s %s is the file of rows, which it would replace: name another file", flag, out)
+	}
+	return nil
 }
 
 // imputing holds the options of an imputation.

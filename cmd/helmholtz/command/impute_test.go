@@ -163,6 +163,9 @@ func TestImpute(t *testing.T) {
 		t.Errorf("without gaps impute says %s", says)
 	}
 	write("other.csv", "id,age,pay,town,sick\na,,2.0,Zz,no\n")
+	if code, _, says := helmholtz(t, t.Context(), "eval", "hm", "--rows", "whole.csv", "--table", "whole.csv"); code == 0 || !strings.Contains(says, "--table whole.csv is the file of rows, which it would replace") {
+		t.Errorf("eval onto its rows says %s", says)
+	}
 	for says, args := range map[string][]string{
 		"independent components, which draws no missing values": {"ica", "new.csv"},
 		`"Zz", which is not a value of the training data`:       {"hm", "other.csv"},

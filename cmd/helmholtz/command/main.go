@@ -116,7 +116,7 @@ func newRoot() *cobra.Command {
 		Short:         "Train, evaluate and draw Helmholtz machines",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-	}, newNew(), computing(newTrain()), newImport(), computing(newEval()), computing(newSample()), computing(newInpaint()), computing(newImpute()), computing(newServe()),
+	}, newNew(), computing(newTrain()), newImport(), computing(newEval()), computing(newSample()), computing(newInpaint()), computing(newImpute()), computing(newServe()), computing(newFeatures()),
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), computing(newTune()), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newDocs(), newVersion())
 	addManuals(root)
 	reportMisuse(root)

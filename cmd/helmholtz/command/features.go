@@ -1,0 +1,109 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/spf13/cobra"
+)
+
+func newFeatures() *cobra.Command {
+	var out, which, kind, path, format string
+	var samples int
+	var seed uint64
+	c := &cobra.Command{
+		Use:   "features DIR",
+		Short: "Describe rows by the hidden units or the factors of a run",
+		Args:  oneRun,
+	}
+	f := c.Flags()
+	f.StringVar(&path, "rows", "", "`FILE` of rows like the data of the run, or - for standard input")
+	stdinFlag(f, &format)
+	fileFlag(f, &out, "out", "features.csv", "`file` to write: CSV, Parquet, or NPY without names, by its extension", "csv", "parquet", "npy")
+	f.StringVar(&kind, "kind", "", "`what` to write: means, regression, bartlett, sources or codes of rows, or loadings, components, mixing or atoms of the model (default its first)")
+	takes(f, "kind", "means", "regression", "bartlett", "sources", "codes", "loadings", "components", "mixing", "atoms")
+	checkpointFlag(f, &which)
+	numberFlag(f, &samples, "samples", 100, 1, "`K` samples per row, for means above the first hidden layer")
+	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
+
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := firstOf(refuseIdle(c, path == "-", "--rows -", "stdin"), refuseUnwritable(c, "out", out), refuseReplaced(c, path, "out", out)); err != nil {
+			return err
+		}
+		run, model, err := openModel(args[0], which)
+		if err != nil {
+			return err
+		}
+		encoder, is := model.(runs.Encoder)
+		if !is {
+			return runs.Lacks(run, "has no features")
+		}
+		all := encoder.Encodings()
+		var kinds []string
+		for _, e := range all {
+			kinds = append(kinds, e.Kind)
+		}
+		i := slices.Index(kinds, cmp.Or(kind, kinds[0]))
+		if i < 0 {
+			return misuse(c, "--kind %s: %s has %s; give one of these, or omit it%s", kind, runs.NounOf(run.Experiment()), strings.Join(kinds, ", "), names.Meant(kind, kinds...))
+		}
+		e := all[i]
+		switch {
+		case e.Units && path != "":
+			return misuse(c, "--rows %s has no effect with --kind %s, which describes the model: omit --rows", path, e.Kind)
+		case !e.Units && path == "":
+			return misuse(c, "%s are features of rows: give a file of rows, such as --rows rows.csv", e.Kind)
+		case e.Samples == 0:
+			if err := refuseUnused(c, "--kind "+e.Kind, []string{"samples"}, nil); err != nil {
+				return err
+			}
+		}
+		set, err := run.Blank()
+		if err != nil {
+			return err
+		}
+		var rows dataset.Split
+		if !e.Units {
+			if rows, err = rowsOf(c, path, format, set.ReadRows, set.ParseRows); err != nil {
+				return err
+			}
+		}
+		lines, err := e.Encode(c.Context(), rows, samples, seed)
+		if err != nil {
+			return err
+		}
+		if extensionOf(out) == "npy" {
+			return savedAt(c, out, writeFile(out, npy.Matrix(lines)))
+		}
+		columns := []runs.Column{{Key: "row", Kind: runs.Integer}}
+		if e.Units {
+			columns = []runs.Column{{Key: "unit", Kind: runs.Text}}
+		}
+		for _, name := range e.Columns {
+			columns = append(columns, runs.Column{Key: name, Kind: runs.Number, Decimals: 4})
+		}
+		units, t := set.UnitNames(), runs.NewTable("features", "", columns...)
+		for r, line := range lines {
+			cells := []any{r + 1}
+			if e.Units {
+				cells[0] = units[r]
+			}
+			for _, v := range line {
+				cells = append(cells, v)
+			}
+			t.Add(cells...)
+		}
+		var b bytes.Buffer
+		if err := t.Write(&b, extensionOf(out)); err != nil {
+			return err
+		}
+		return savedAt(c, out, writeFile(out, b.Bytes()))
+	}
+	return c
+}
