@@ -7,6 +7,7 @@
     speed.py --family estimators [--torch-python PYTHON] [--rounds N] [--steps N] [--work DIR]
     speed.py --family factors --sklearn-python PYTHON [--rounds N] [--work DIR]
     speed.py --family tables --pandas-python PYTHON [--rounds N] [--work DIR]
+    speed.py --family serve --sklearn-python PYTHON [--rounds N] [--work DIR]
     speed.py --family parts [--rounds N] [--steps N] [--work DIR]
     speed.py --family growth --peers DIR [--torch-python PYTHON] [--jax-python PYTHON] [--parts PART,...] [--work DIR]
 
@@ -31,6 +32,10 @@ The family tables compares the opening of CSV files of 100,000 × 200 values wit
 pandas_tables.py, which is next to this script: the time by the clock, the time of the processors and the peak memory.
 It checks that all values equal the values of pandas in float32. It also measures a second start of the program on such a
 file, whose values the first has kept in the cache, and the peak memory of training on a million rows of 50 values.
+
+The family serve compares POST /score of helmholtz serve, with the exact log p of a probabilistic PCA, with a FastAPI service of a
+mixture by scikit-learn, by the same client, sklearn_serve.py, which is next to this script: requests with one row from 16 clients,
+and with 1,000 rows from one.
 
 The family parts measures, by a profile, where a step of RWS in fixed point spends the processor's time, in
 microseconds of all processors together. It also measures the time of the layers of 35 and fewer units, as the
@@ -64,7 +69,7 @@ def main():
     options.work.mkdir(parents=True, exist_ok=True)
     if options.family == "growth":
         return growth(options)
-    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors, "tables": tables, "parts": parts}[options.family](options)
+    measure, targets = {"helmholtz": helmholtz, "boltzmann": boltzmann, "estimators": estimators, "factors": factors, "tables": tables, "serve": serve, "parts": parts}[options.family](options)
     rounds = []
     for n in range(options.rounds):
         rounds.append(measure())
@@ -86,7 +91,7 @@ def boltzmann(options):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "tables", "parts", "growth"], default="helmholtz")
+    parser.add_argument("--family", choices=["helmholtz", "boltzmann", "estimators", "factors", "tables", "serve", "parts", "growth"], default="helmholtz")
     parser.add_argument("--peers", type=pathlib.Path, help="folder of torch_step.py, jax_step.py and torch_rbm.py")
     parser.add_argument("--torch-python", help="Python with PyTorch")
     parser.add_argument("--jax-python", help="Python with JAX")
@@ -100,7 +105,7 @@ def parse_options():
     options = parser.parse_args()
     if (options.torch_python or options.jax_python) and not options.peers and options.family != "estimators":
         parser.error("give the folder of the peers with --peers")
-    if options.family == "factors" and not options.sklearn_python:
+    if options.family in ("factors", "serve") and not options.sklearn_python:
         parser.error("give a Python with scikit-learn with --sklearn-python")
     if options.family == "tables" and not options.pandas_python:
         parser.error("give a Python with pandas with --pandas-python")
@@ -276,6 +281,38 @@ def measure_tables(program, opener, files, million, options):
     run = options.work / "million"
     shutil.rmtree(run, ignore_errors=True)
     _, results["million"] = measured(program, "train", "ppca", "--dataset", million, "--binarization", "real", "--out", run)
+    return results
+
+
+SERVED = ROOT / "notebooks" / "sklearn_serve.py"
+LOADS = {"one row": (1, 16), "1,000 rows": (1000, 1)}
+
+
+def serve(options):
+    options.work = options.work.resolve()
+    program, table, run = build(ROOT, options.work / "now").resolve(), options.work / "served.csv", options.work / "served"
+    output(options.sklearn_python, SERVED, "write", table)
+    shutil.rmtree(run, ignore_errors=True)
+    output(program, "train", "ppca", "--components", 3, "--dataset", table, "--binarization", "real", "--out", run)
+    commands = {"": [program, "serve", run], " FastAPI": [options.sklearn_python, SERVED, "serve", table]}
+    targets = []
+    for load in LOADS:
+        targets += [(f"rows a second in requests with {load}, times FastAPI", f"{load} rate", f"{load} rate FastAPI", ">=", 1),
+                    (f"median latency with {load}, times FastAPI", f"{load} median", f"{load} median FastAPI", "<=", 1),
+                    (f"99th percentile of the latency with {load}, times FastAPI", f"{load} most", f"{load} most FastAPI", "<=", 1)]
+    return lambda: measure_serve(commands, options), targets
+
+
+def measure_serve(commands, options):
+    """Return the rows a second, and the median and the 99th percentile of the latency in milliseconds, of each service and load."""
+    results = {}
+    for name, command in commands.items():
+        with subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True) as service:
+            address = json.loads(service.stdout.readline())["address"]
+            for load, (rows, clients) in LOADS.items():
+                numbers = output(options.sklearn_python, SERVED, "load", address, rows, clients, 5).split()
+                results.update({f"{load} {what}{name}": float(v) for what, v in zip(("rate", "median", "most"), numbers)})
+            service.terminate()
     return results
 
 
