@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -183,15 +182,12 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	text, is := answer.(string)
 	if w.Header().Set("Content-Type", "text/plain; charset=utf-8"); !is {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(answer); err != nil {
-			status = http.StatusInternalServerError
-			fmt.Fprintf(&b, "{\"error\":%q}\n", err.Error())
+		body, failure := json.Marshal(answer)
+		if failure != nil {
+			status, body = http.StatusInternalServerError, fmt.Appendf(nil, "{\"error\":%q}", failure)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		text = b.String()
+		text = string(body) + "\n"
 	}
 	if s.stopping.Load() {
 		w.Header().Set("Connection", "close")
@@ -210,33 +206,18 @@ A row is an object by the names of the columns, {"NAME": VALUE}, or a list of th
 out. They mean what the flags of helmholtz eval --rows, sample and impute mean.
 `
 
-// request is the body of a request. Each resource takes some of the keys.
-type request struct {
-	Rows    json.RawMessage `json:"rows"`
-	Samples int             `json:"samples"`
-	Seed    uint64          `json:"seed"`
-	N       int             `json:"n"`
-	Given   string          `json:"given"`
-	Within  bool            `json:"within"`
-	Gibbs   int             `json:"gibbs"`
-	Draws   int             `json:"draws"`
-	Spread  bool            `json:"spread"`
-	Sweeps  int             `json:"sweeps"`
-}
-
-// resource answers requests of one method with a text, or with a value to encode as JSON. keys are the keys of a body.
+// resource answers requests of one method with a text, or with a value to encode as JSON.
 type resource struct {
 	method string
-	keys   []string
-	answer func(*service, context.Context, request) (any, error)
+	answer func(s *service, ctx context.Context, body []byte) (any, error)
 }
 
 var resources = map[string]resource{
-	"/":       {"GET", nil, func(*service, context.Context, request) (any, error) { return serviceHelp, nil }},
-	"/schema": {"GET", nil, (*service).schema},
-	"/score":  {"POST", []string{"rows", "samples", "seed"}, (*service).score},
-	"/sample": {"POST", []string{"n", "given", "within", "gibbs", "seed"}, (*service).sample},
-	"/impute": {"POST", []string{"rows", "draws", "spread", "within", "sweeps", "seed"}, (*service).impute},
+	"/":       {"GET", func(*service, context.Context, []byte) (any, error) { return serviceHelp, nil }},
+	"/schema": {"GET", (*service).schema},
+	"/score":  {"POST", (*service).score},
+	"/sample": {"POST", (*service).sample},
+	"/impute": {"POST", (*service).impute},
 }
 
 // answer returns the answer to a request.
@@ -259,18 +240,18 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request) (answer any, er
 		w.Header().Set("Allow", of.method)
 		return nil, refused(http.StatusMethodNotAllowed, "%s %s: use %s", r.Method, r.URL.Path, of.method)
 	case of.method == http.MethodGet:
-		return of.answer(s, r.Context(), request{})
+		return of.answer(s, r.Context(), nil)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.time)
 	defer cancel()
-	q, err := s.read(w, r, of.keys)
+	body, err := s.read(w, r)
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
-		answer, err = of.answer(s, ctx, q)
+		answer, err = of.answer(s, ctx, body)
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -280,52 +261,50 @@ func (s *service) answer(w http.ResponseWriter, r *http.Request) (answer any, er
 	return answer, err
 }
 
-// read reads the body of a request, in which only some keys may stand.
-func (s *service) read(w http.ResponseWriter, r *http.Request, keys []string) (q request, err error) {
+// read reads the body of a request, which is {} if it is empty.
+func (s *service) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	deadline := http.NewResponseController(w)
-	err = deadline.SetReadDeadline(time.Now().Add(s.time))
-	text, failure := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.bytes)))
-	err = cmp.Or(err, failure, deadline.SetReadDeadline(time.Time{})) // a deadline that passes later would end the context of the request
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return q, refused(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes (--max-bytes): send fewer rows, or raise --max-bytes", s.bytes)
-	} else if errors.Is(err, os.ErrDeadlineExceeded) {
-		return q, refused(http.StatusRequestTimeout, "the body takes longer than %v (--max-time): send it faster, or raise --max-time", s.time)
+	err := deadline.SetReadDeadline(time.Now().Add(s.time))
+	body, failure := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.bytes)))
+	err = firstOf(err, failure, deadline.SetReadDeadline(time.Time{})) // a deadline that passes later would end the context of the request
+	_, long := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case long:
+		return nil, refused(http.StatusRequestEntityTooLarge, "the body is longer than %d bytes (--max-bytes): send fewer rows, or raise --max-bytes", s.bytes)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, refused(http.StatusRequestTimeout, "the body takes longer than %v (--max-time): send it faster, or raise --max-time", s.time)
+	case err != nil:
+		return nil, refused(http.StatusBadRequest, "the body cannot be read: %v", err)
+	case len(bytes.TrimSpace(body)) == 0:
+		return []byte("{}"), nil
+	}
+	return body, nil
+}
+
+// decode decodes a body into a struct of its keys.
+func decode(body []byte, into any) error {
+	err := plainjson.Decode(body, into)
+	if of, is := errors.AsType[*json.UnmarshalTypeError](err); is && of.Field != "" {
+		return refused(http.StatusBadRequest, "the value of %q is a JSON %s: write %s", of.Field, of.Value, cmp.Or(kindsOfValues[of.Type.String()], "a text"))
 	} else if err != nil {
-		return q, refused(http.StatusBadRequest, "the body cannot be read: %v", err)
+		return refused(http.StatusBadRequest, "the body is not a JSON object of this resource: %v", err)
 	}
-	q = request{Seed: 1, N: 100, Draws: 1}
-	if text = bytes.TrimSpace(text); len(text) == 0 {
-		text = []byte("{}")
+	return nil
+}
+
+// limit refuses a number that is below the least one, or above --max-draws.
+func (s *service) limit(key string, n, least int) error {
+	switch {
+	case n < least:
+		return refused(http.StatusBadRequest, "%s is %d: give at least %d", key, n, least)
+	case n > s.draws:
+		return refused(http.StatusBadRequest, "%s is %d, above %d (--max-draws): ask for fewer, or raise --max-draws", key, n, s.draws)
 	}
-	if err := plainjson.Decode(text, &q); err != nil {
-		if of, is := errors.AsType[*json.UnmarshalTypeError](err); is && of.Field != "" {
-			return q, refused(http.StatusBadRequest, "the value of %q is a JSON %s: write %s", of.Field, of.Value, cmp.Or(kindsOfValues[of.Type.String()], "a text"))
-		}
-		return q, refused(http.StatusBadRequest, "the body is not a JSON object of this resource: %v", err)
-	}
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(text, &given); err != nil {
-		return q, err
-	}
-	for key := range given {
-		if !slices.Contains(keys, key) {
-			return q, refused(http.StatusBadRequest, "%s takes no %q: use %s", r.URL.Path, key, strings.Join(keys, ", "))
-		}
-	}
-	numbers := map[string][2]int{"n": {q.N, 1}, "draws": {q.Draws, 1}, "samples": {q.Samples, 1}, "gibbs": {q.Gibbs, 0}, "sweeps": {q.Sweeps, 0}} // and their least values
-	for _, key := range keys {
-		switch v := numbers[key]; {
-		case given[key] != nil && v[0] < v[1]:
-			return q, refused(http.StatusBadRequest, "%s is %d: give at least %d", key, v[0], v[1])
-		case v[0] > s.draws:
-			return q, refused(http.StatusBadRequest, "%s is %d, above %d (--max-draws): ask for fewer, or raise --max-draws", key, v[0], s.draws)
-		}
-	}
-	return q, nil
+	return nil
 }
 
 // schema describes a row and the limits of requests.
-func (s *service) schema(context.Context, request) (any, error) {
+func (s *service) schema(context.Context, []byte) (any, error) {
 	columns := []map[string]any{}
 	for _, c := range s.columns {
 		of := map[string]any{"name": c.Name, "kind": c.Kind}
@@ -408,7 +387,16 @@ func (s *service) input(text json.RawMessage) (in dataset.Input, err error) {
 	return in, nil
 }
 
-func (s *service) score(ctx context.Context, q request) (any, error) {
+func (s *service) score(ctx context.Context, body []byte) (any, error) {
+	q := struct {
+		Rows    json.RawMessage `json:"rows"`
+		Samples int             `json:"samples"` // 0 means the usual number
+		Seed    uint64          `json:"seed"`
+	}{Seed: 1}
+	err := firstOf(decode(body, &q), s.limit("samples", q.Samples, 0))
+	if err != nil {
+		return nil, err
+	}
 	in, err := s.input(q.Rows)
 	if err != nil {
 		return nil, err
@@ -426,12 +414,22 @@ func (s *service) score(ctx context.Context, q request) (any, error) {
 	return map[string]any{"unit": "nats", "how": how, "rows": json.RawMessage(rows.Bytes())}, err
 }
 
-func (s *service) sample(ctx context.Context, q request) (any, error) {
+func (s *service) sample(ctx context.Context, body []byte) (any, error) {
+	q := struct {
+		N      int    `json:"n"`
+		Given  string `json:"given"`
+		Within bool   `json:"within"`
+		Gibbs  int    `json:"gibbs"`
+		Seed   uint64 `json:"seed"`
+	}{N: 100, Seed: 1}
+	err := firstOf(decode(body, &q), s.limit("n", q.N, 1), s.limit("gibbs", q.Gibbs, 0))
+	if err != nil {
+		return nil, err
+	}
 	how := dataset.Writing{Within: q.Within}
 	o := runs.Sampling{N: q.N, Chain: runs.Chain{Sweeps: q.Gibbs}, Seed: q.Seed}
 	kind, sweeps := drawsOf(s.model, q.Gibbs), q.Gibbs
 	var given []dataset.Given
-	var err error
 	if q.Given != "" {
 		if given, err = s.set.ParseGiven(q.Given); err != nil {
 			return nil, refused(http.StatusBadRequest, "%v", err)
@@ -466,7 +464,19 @@ func (s *service) sample(ctx context.Context, q request) (any, error) {
 	return map[string]any{"kind": d.Kind, "drawn": drawn, "rows": json.RawMessage(rows)}, err
 }
 
-func (s *service) impute(ctx context.Context, q request) (any, error) {
+func (s *service) impute(ctx context.Context, body []byte) (any, error) {
+	q := struct {
+		Rows   json.RawMessage `json:"rows"`
+		Draws  int             `json:"draws"`
+		Spread bool            `json:"spread"`
+		Within bool            `json:"within"`
+		Sweeps int             `json:"sweeps"`
+		Seed   uint64          `json:"seed"`
+	}{Draws: 1, Seed: 1}
+	err := firstOf(decode(body, &q), s.limit("draws", q.Draws, 1), s.limit("sweeps", q.Sweeps, 0))
+	if err != nil {
+		return nil, err
+	}
 	by, err := s.run.Imputation(s.model)
 	if err != nil {
 		return nil, err

@@ -113,6 +113,9 @@ func TestServe(t *testing.T) {
 			}
 		}
 	}
+	if _, of := post(t, http.DefaultClient, at+"/impute", `{"rows":[{"town":3}]}`); !strings.Contains(fmt.Sprintf("%#v", of["rows"]), `"town":"3"`) {
+		t.Errorf("a category among words is not text: %v", of)
+	}
 	request := func(i int) (path, body string) {
 		if i%2 == 0 {
 			return "/score", fmt.Sprintf(`{"rows":%s,"seed":%d,"samples":20}`, rows, i)
@@ -162,9 +165,9 @@ func TestServeRefuses(t *testing.T) {
 		{"/score", `[` + first + `]`, 400, "not a JSON object", 0, ""},
 		{"/score", `{"rows":[` + first + `]} {}`, 400, "more after its object", 0, ""},
 		{"/score", `{"rows":[` + first + `],"Seed":1}`, 400, `unknown key "Seed" (did you mean "seed"?)`, 0, ""},
-		{"/score", `{"rows":[` + first + `],"draws":1}`, 400, `/score takes no "draws": use rows, samples, seed`, 0, ""},
+		{"/score", `{"rows":[` + first + `],"draws":1}`, 400, `unknown key "draws"`, 0, ""},
 		{"/score", `{"rows":[` + first + `],"seed":-1}`, 400, "a whole number of at least 0", 0, ""},
-		{"/score", `{"rows":[` + first + `],"samples":0}`, 400, "samples is 0: give at least 1", 0, ""},
+		{"/score", `{"rows":[` + first + `],"samples":-1}`, 400, "samples is -1: give at least 0", 0, ""},
 		{"/score", `{"rows":[` + first + `,7]}`, 400, "neither an object nor a list", 2, ""},
 		{"/score", `{"rows":[` + first + `,{"ago":3}]}`, 400, `no column "ago" (did you mean "age"?)`, 2, "ago"},
 		{"/score", `{"rows":[` + first + `,{"age":[3]}]}`, 400, `column "age" stands twice, or has a list`, 2, "age"},
