@@ -100,9 +100,9 @@ type service struct {
 }
 
 // idleGrace is how long open connections without a request may still send one while the service stops.
-var idleGrace = time.Second
+var idleGrace = 3 * time.Second
 
-// serve answers requests until the context ends. It then closes the listener, answers all requests on open connections, each with
+// serve answers requests until the context ends. It then accepts no new connections, answers all requests on open connections, each with
 // the last answer of its connection, and returns.
 func (s *service) serve(ctx context.Context, at net.Listener) error {
 	var connections sync.WaitGroup
@@ -119,14 +119,14 @@ func (s *service) serve(ctx context.Context, at net.Listener) error {
 		},
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(at) }()
+	go func() { ended <- h.Serve(&listener{at.(*net.TCPListener), ctx}) }()
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
 	s.stopping.Store(true)
-	err := at.Close()
+	err := at.(*net.TCPListener).SetDeadline(time.Now()) // ends the Accept that waits
 	<-ended
 	closed := make(chan struct{})
 	go func() { connections.Wait(); close(closed) }()
@@ -135,6 +135,27 @@ func (s *service) serve(ctx context.Context, at net.Listener) error {
 	case <-time.After(idleGrace):
 	}
 	return errors.Join(err, h.Shutdown(context.Background()))
+}
+
+// listener closes itself after its context has ended, once it has accepted the connections that wait. Closing it at once would reset
+// connections whose requests have arrived.
+type listener struct {
+	*net.TCPListener
+	ctx context.Context
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.TCPListener.Accept()
+	if err == nil || l.ctx.Err() == nil {
+		return c, err
+	}
+	if !isReady(l) {
+		return nil, errors.Join(net.ErrClosed, l.Close())
+	}
+	_ = l.SetDeadline(time.Now().Add(time.Second)) // fails only for a closed listener, as Accept does
+	c, err = l.TCPListener.Accept()
+	_ = l.SetDeadline(time.Now())
+	return c, err
 }
 
 // problem is an answer that says why there is no other.

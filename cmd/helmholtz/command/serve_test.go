@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -291,5 +293,39 @@ func TestServeLosesNothing(t *testing.T) {
 	all.Wait()
 	if code, says := ended(); code != 0 || says != "stopped after 18 answers\n" {
 		t.Errorf("serve ended with %d and said %q", code, says)
+	}
+}
+
+// Connections that wait when the service stops are accepted before the listener closes.
+func TestListenerAcceptsThoseThatWait(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not tell whether connections wait")
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	at, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		c, err := net.Dial("tcp", at.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	l := &listener{at.(*net.TCPListener), ctx}
+	stop()
+	if err := l.SetDeadline(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
+	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("without connections, the listener returns %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // preemptions are the signals that schedulers send to preempt a program.
@@ -18,4 +20,15 @@ func peakMemory() int64 {
 		return int64(usage.Maxrss)
 	}
 	return int64(usage.Maxrss) << 10 // Linux counts in kilobytes
+}
+
+// isReady reports whether a connection waits to be accepted, or data to be read.
+func isReady(c syscall.Conn) (ready bool) {
+	if raw, err := c.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			ready = err == nil && n > 0
+		})
+	}
+	return ready
 }

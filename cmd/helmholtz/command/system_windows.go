@@ -22,3 +22,6 @@ func peakMemory() int64 {
 	_, _, _ = get.Call(uintptr(windows.CurrentProcess()), uintptr(unsafe.Pointer(&counters)), uintptr(counters.size))
 	return int64(counters.peak)
 }
+
+// isReady returns false: connections that wait to be accepted are reset when the listener closes.
+func isReady(syscall.Conn) bool { return false }
