@@ -168,6 +168,18 @@ func TestModelsAreEstimated(t *testing.T) {
 		if err != nil || (z.Errs == ErrsLow) != annealing {
 			t.Fatalf("log Z is %+v (%v)", z, err)
 		}
+		for _, chains := range []int{9, 20} { // the standard error of log Z, unless chains are few
+			_, se, _, err := m.LogPAndErrors(t.Context(), runs.EvaluationOptions{Set: set, Rows: set.Test(), Seed: 3, Chains: chains, Schedule: "even:50"})
+			annealed, failure := m.WithSeed(3).LogZ(t.Context(), set.Train(), Annealing{Chains: chains, Schedule: Even(50)}, nil)
+			switch {
+			case err != nil || failure != nil:
+				t.Fatal(err, failure)
+			case !annealing && se != nil, annealing && len(se) != set.Test().Rows:
+				t.Errorf("%d hidden units have the standard errors %v", hidden, se)
+			case annealing && (math.IsNaN(se[1]) != annealed.SampleSize().Few() || !math.IsNaN(se[1]) && se[1] != float64(annealed.SE)):
+				t.Errorf("log p has the standard error %v, and log Z %v", se[1], annealed.SE)
+			}
+		}
 		if of[runs.LogZ.Key].Value != float64(z.Value) || math.Abs(of[runs.LogP.Key].Value+of[runs.FreeEnergy.Key].Value+float64(z.Value)) > 1e-9 {
 			t.Errorf("%d hidden units: %v, where log Z is %v", hidden, of, z.Value)
 		}
