@@ -45,8 +45,8 @@ func TestParseRows(t *testing.T) {
 			header = []string{"2", "1"}
 		}
 		got, err := blank.ParseRows(Input{Name: "memory", Rows: [][]string{header, {"1.125", "Aa"}, {"2.25", "Bb"}, {"3.5", "Aa"}, {"4.5", "Cc"}}})
-		if err != nil || !slices.Equal(got.Reals, want.Reals) {
-			t.Errorf("%s, fields: %v, want %v (error %v)", name, got.Reals, want.Reals, err)
+		if err != nil || !slices.Equal(got.Reals(), want.Reals()) {
+			t.Errorf("%s, fields: %v, want %v (error %v)", name, got.Reals(), want.Reals(), err)
 		}
 		for format, content := range map[string]string{"csv": c.json, "json": c.rows, "npy": c.rows} {
 			if _, err := blank.ParseRows(Input{Name: "memory", Format: format, Content: []byte(content)}); err == nil || !strings.Contains(err.Error(), "declared as "+format) {

@@ -27,13 +27,13 @@ func encoded(t *testing.T, of runs.Encoder, kind string, rows [][]float64) [][]f
 }
 
 func splitOf(rows [][]float64) dataset.Split {
-	s := dataset.Split{Shape: dataset.Shape{Height: 1, Width: len(rows[0])}, Rows: len(rows)}
+	var values []float32
 	for _, row := range rows {
 		for _, v := range row {
-			s.Reals = append(s.Reals, float32(v))
+			values = append(values, float32(v))
 		}
 	}
-	return s
+	return dataset.Split{Shape: dataset.Shape{Height: 1, Width: len(rows[0])}, Values: dataset.Reals(len(rows[0]), values)}
 }
 
 // Bartlett's scores of a row without noise are its factors. The scores by regression are G WᵀΨ⁻¹W times Bartlett's scores, with the
