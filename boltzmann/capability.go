@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -150,6 +152,13 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 		se = slices.Repeat([]float64{error}, len(logP))
 	}
 	return logP, se, what, err
+}
+
+// Scores returns −F(v) of each row in nats, and reports whether F(v) is exact.
+func (m *Model) Scores(ctx context.Context, rows dataset.Split) ([]float64, bool, error) {
+	energies, size, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), Annealing{}.samples())
+	floats.Scale(-1, energies)
+	return energies, size.Errs == Exact, err
 }
 
 // LogPBy returns −F(v) − log Z of each row, and describes in words how exact it is. energies holds F(v) of each row,

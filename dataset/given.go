@@ -203,18 +203,22 @@ func (s *Set) Clamp(given []Given, n int) (Split, Mask) {
 		case g.interval && (values != nil || g.Least != g.Greatest || !s.train.AreReal()):
 			continue
 		case g.interval:
-			v := g.Least / cmp.Or(s.spec.Largest, 1)
-			if c.Log {
-				v = math.Log(v)
-			}
-			by := s.scalingOf(c.First)
-			units[0] = (v - by.Mean) / by.SD
+			units[0] = s.UnitOf(c, g.Least)
 		}
 		for k := range units {
 			mask[c.First+k] = false
 		}
 	}
 	return s.Rows(Sheet{s.Shape(), slices.Repeat([][]float64{row}, n)}), mask
+}
+
+// UnitOf returns the unit of a column of numbers that stands for a number of the file.
+func (s *Set) UnitOf(c Column, number float64) float64 {
+	v, by := number/cmp.Or(s.spec.Largest, 1), s.scalingOf(c.First)
+	if c.Log {
+		v = math.Log(v)
+	}
+	return (v - by.Mean) / by.SD
 }
 
 // Rows returns rows of units, such as draws from a model, as a split without labels.

@@ -3,6 +3,7 @@ package energies
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -223,6 +224,20 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return logP, "exact", err
 	}
 	return logP, fmt.Sprintf("by AIS with %s, and too high in expectation", m.CountSamples(chains)) + runs.Clause(size.Detail()), err
+}
+
+// Scores returns −F(x) of each row in nats, which is exact. It refuses conditional machines.
+func (m *Model) Scores(ctx context.Context, rows dataset.Split) (logs []float64, exact bool, err error) {
+	if m.given {
+		return nil, false, errors.New("a conditional machine has no distribution of its given units, and no log p by column: use a machine of all units")
+	}
+	if err := m.check(rows); err != nil {
+		return nil, false, err
+	}
+	for _, x := range m.read(rows) {
+		logs = append(logs, -m.energy.FreeEnergy(x))
+	}
+	return logs, true, ctx.Err()
 }
 
 // run draws states from the base model and moves each by sweeps+1 sweeps. Before each sweep, it resets the known units

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -47,4 +49,11 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	z, err := m.bestLogZ(ctx, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
 	logP, what := boltzmann.LogPBy(energies, runs.SampleSize{}, z)
 	return logP, what, err
+}
+
+// Scores returns −F(v) of each row in nats, which is exact.
+func (m *Model) Scores(ctx context.Context, rows dataset.Split) ([]float64, bool, error) {
+	energies, err := m.FreeEnergy(ctx, rows)
+	floats.Scale(-1, energies)
+	return energies, true, err
 }

@@ -34,7 +34,7 @@ type estimate struct {
 	samples, rows            int
 	file, stdin              string // of rows to evaluate one by one, and the format of standard input
 	seed                     uint64
-	rivals                   bool
+	rivals, why, rank        bool
 	missing                  int // values of the rows
 }
 
@@ -66,7 +66,9 @@ func newEval() *cobra.Command {
 	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, or 0 to omit it")
 	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples per outer sample for log Z²")
 	f.BoolVar(&x.rivals, "rivals", false, "also fit simple models to the training rows, and tell where they beat the machine")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated")
+	f.BoolVar(&x.why, "why", false, "with --rows FILE, print log p of each column of a row given the others, the odd columns first")
+	f.BoolVar(&x.rank, "rank", false, "with --rows FILE, print the share of the training rows that are less probable than each row")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated, or with --rows FILE a list of objects")
 
 	var schedule boltzmann.AnnealingSchedule
 	f.TextVar(&schedule, "schedule", boltzmann.Published(), "the `steps` of AIS: published, even:N (the default is even:1000 for a machine given by a free energy, even:200 for an RNN-RBM) or adaptive:N")
@@ -93,6 +95,11 @@ func newEval() *cobra.Command {
 		for flag, value := range map[string]*int{"samples": &x.samples, "chains": &o.Chains} {
 			if !c.Flags().Changed(flag) {
 				*value = 0 // which means the default number
+			}
+		}
+		for _, flag := range []string{"why", "rank"} {
+			if err := refuseIdle(c, x.file != "", "--rows FILE", flag); err != nil {
+				return err
 			}
 		}
 		if err := refuseForeignParts(c, x.parts); err != nil {
@@ -383,9 +390,6 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if seeds.Runs[0].Dir() != seeds.Dir() {
 		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())
 	}
-	if asJSON {
-		return misuse(c, "--json with --rows %s: use --format json", x.file)
-	}
 	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains", "rivals"} {
 		if c.Flags().Changed(flag) {
 			return misuse(c, "--%s does nothing with --rows %s: omit --%s", flag, x.file, flag)
@@ -410,30 +414,58 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if notice := o.Rows.Notice(); notice != "" {
 		fmt.Fprintln(c.ErrOrStderr(), notice)
 	}
-	scores, what, err := scored(c.Context(), run, model, o, func() (*dataset.Set, error) { return run.DatasetAt(x.data) })
+	s, err := scored(c.Context(), run, model, &o, func() (*dataset.Set, error) { return run.DatasetAt(x.data) })
 	if err != nil {
 		return err
 	}
+	explained := ""
+	if x.why || x.rank {
+		if explained, err = x.explain(c, run, model, o, s); err != nil {
+			return err
+		}
+	}
 	sayMissing(c, o.Rows)
-	fmt.Fprintf(c.ErrOrStderr(), "log p of %s: %s\n", names.Count(o.Rows.Rows, "row"), what)
+	fmt.Fprintf(c.ErrOrStderr(), "log p of %s: %s\n", names.Count(o.Rows.Rows, "row"), s.what)
+	if explained != "" {
+		fmt.Fprintf(c.ErrOrStderr(), "log p of columns given the others: %s\n", explained)
+	}
+	if asJSON {
+		tables.format = "json"
+		return tables.print(s.table())
+	}
 	if !tables.chosen() && tables.path == "" {
 		tables.format = "csv"
 	}
-	return tables.giveAndSay(scores)
+	return tables.giveAndSay(s.table())
 }
 
-// scored returns a table with log p of each row of o.Rows, and describes how log p was computed. training returns the data of the
-// run, which some models need.
-func scored(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, training func() (*dataset.Set, error)) (t *runs.Table, what string, err error) {
+// scores are log p of rows, and the columns and lines of a table of them. what describes how log p was computed.
+type scores struct {
+	logP    []float64
+	columns []runs.Column
+	lines   [][]any
+	what    string
+}
+
+func (s *scores) table() *runs.Table {
+	t := runs.NewTable("rows", "", s.columns...)
+	for _, cells := range s.lines {
+		t.Add(cells...)
+	}
+	return t
+}
+
+// scored returns log p of each row of o.Rows. training returns the data of the run, which some models need; then o.Set has them.
+func scored(ctx context.Context, run *runs.Run, model any, o *runs.EvaluationOptions, training func() (*dataset.Set, error)) (s *scores, err error) {
 	evaluator, ok := model.(runs.RowEvaluator)
 	if !ok {
-		return nil, "", runs.Lacks(run, "has no log p of rows")
+		return nil, runs.Lacks(run, "has no log p of rows")
 	}
 	logPAndErrors := func() (logP, se []float64, what string, err error) {
 		if of, is := model.(runs.RowErrorEvaluator); is {
-			return of.LogPAndErrors(ctx, o)
+			return of.LogPAndErrors(ctx, *o)
 		}
-		logP, what, err = evaluator.LogPOfRows(ctx, o)
+		logP, what, err = evaluator.LogPOfRows(ctx, *o)
 		return logP, nil, what, err
 	}
 	logP, se, what, err := logPAndErrors()
@@ -443,12 +475,12 @@ func scored(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOpti
 		}
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	var labels [][]float64
 	if labeler, is := model.(runs.Labeler); is {
-		if labels, err = labeler.LogLabels(ctx, o); err != nil {
-			return nil, "", err
+		if labels, err = labeler.LogLabels(ctx, *o); err != nil {
+			return nil, err
 		}
 	}
 	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number, Decimals: 3}}
@@ -470,7 +502,7 @@ func scored(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOpti
 	if se != nil {
 		columns = append(columns, runs.Column{Key: "log_p" + runs.StandardErrorKey, Label: "± se", Unit: "nats", Kind: runs.Number, Decimals: 3})
 	}
-	t = runs.NewTable("rows", "", columns...)
+	s = &scores{logP: logP, columns: columns, what: what}
 	for r, v := range logP {
 		cells := []any{r + 1, v}
 		if o.Rows.Labels != nil {
@@ -483,9 +515,9 @@ func scored(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOpti
 		if se != nil {
 			cells = append(cells, se[r])
 		}
-		t.Add(cells...)
+		s.lines = append(s.lines, cells)
 	}
-	return t, what, nil
+	return s, nil
 }
 
 // labelCell returns the label of a row as the data write it: a name, or a number counted from first. It returns nil

@@ -426,13 +426,13 @@ func (s *service) score(ctx context.Context, body []byte) (any, error) {
 	if o.Rows, err = s.set.ParseRows(in); err != nil {
 		return nil, malformed(err)
 	}
-	table, how, err := scored(ctx, s.run, s.model, o, s.training)
+	scores, err := scored(ctx, s.run, s.model, &o, s.training)
 	if err != nil {
 		return nil, err
 	}
 	var rows bytes.Buffer
-	err = table.WriteJSON(&rows)
-	return map[string]any{"unit": "nats", "how": how, "rows": json.RawMessage(rows.Bytes())}, err
+	err = scores.table().WriteJSON(&rows)
+	return map[string]any{"unit": "nats", "how": scores.what, "rows": json.RawMessage(rows.Bytes())}, err
 }
 
 func (s *service) sample(ctx context.Context, body []byte) (any, error) {
