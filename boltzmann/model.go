@@ -163,16 +163,22 @@ func (m *Model) dream(ctx context.Context, n, sweeps int, of func(inputs kernels
 // Filters returns the weights of the first n hidden units of the lowest layer as images, one column of W each.
 // A weight of 0 is grey, and the weight of each image that is farthest from 0 is black or white.
 func (m *Model) Filters(n int) (dataset.Sheet, error) {
+	all := m.HiddenWeights()
+	if n < 1 || n > len(all) {
+		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, len(all))
+	}
+	return dataset.Filters(m.shape, all[:n]), nil
+}
+
+// HiddenWeights returns the weights of each hidden unit of the lowest layer, one column of W each.
+func (m *Model) HiddenWeights() [][]float64 {
 	p := m.bottom()
 	w := kernels.Cols(kernels.Rows(p.Weights, 0, p.observed()), 0, p.Spec.Hidden)
-	if n < 1 || n > w.Cols {
-		return dataset.Sheet{}, fmt.Errorf("filters of %d hidden units: give between 1 and %d", n, w.Cols)
-	}
-	filters := make([][]float64, n)
+	all := make([][]float64, w.Cols)
 	for i := range w.Rows {
-		for j := range filters {
-			filters[j] = append(filters[j], float64(kernels.Row(w, i)[j]))
+		for j := range all {
+			all[j] = append(all[j], float64(kernels.Row(w, i)[j]))
 		}
 	}
-	return dataset.Filters(m.shape, filters), nil
+	return all
 }

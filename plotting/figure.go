@@ -6,6 +6,7 @@
 package plotting
 
 import (
+	"cmp"
 	"fmt"
 
 	"gonum.org/v1/plot"
@@ -26,6 +27,7 @@ type Figure struct {
 	legend        legend  // above curves, or to the right of an image
 	title         string
 	groups        int   // number of groups of SeedBands, or 0 for other figures
+	columns       int   // number of panels side by side, or 0 for all
 	err           error // error in the values, if any
 }
 
@@ -60,7 +62,7 @@ func (f *Figure) Title(title string) *Figure {
 func (f *Figure) Size(width, height float64) *Figure {
 	c := *f
 	c.width, c.height, c.whole = vg.Length(width)*vg.Inch, vg.Length(height)*vg.Inch, true
-	least := smallestSide * vg.Length(max(1, len(f.allPanels())))
+	least := smallestSide * vg.Length(max(1, cmp.Or(f.columns, len(f.allPanels()))))
 	valid := c.width >= least && c.width <= largestSide && c.height >= smallestSide && c.height <= largestSide
 	if c.err == nil && !valid {
 		c.err = fmt.Errorf("plotting: the figure has %v × %v inches: use a width between %v and %v and a height between %v and %v",
@@ -149,7 +151,7 @@ func (f *Figure) checkRoom() error {
 	} else if len(f.legend) > 0 {
 		width -= f.legend.width() + 2*margin
 	}
-	if width >= leastSide*vg.Length(len(f.panels)) && height >= leastSide {
+	if width >= leastSide*vg.Length(cmp.Or(f.columns, len(f.panels))) && height >= leastSide*vg.Length(f.down()) {
 		return nil
 	}
 	return fmt.Errorf("the title and the legend leave %.1f × %.1f of %.1f × %.1f inches for the panels: make the figure larger, or give shorter names with Names",
@@ -217,11 +219,17 @@ func (f *Figure) drawCurves(canvas draw.Canvas) {
 	f.legend.drawRows(canvas)
 	_, height := f.legend.rows(canvas.Size().X)
 	canvas.Max.Y -= height
-	tiles := draw.Tiles{Rows: 1, Cols: len(f.panels), PadX: 3 * margin}
+	tiles := draw.Tiles{Rows: f.down(), Cols: cmp.Or(f.columns, len(f.panels)), PadX: 3 * margin, PadY: margin}
 	for i, panel := range f.panels {
-		tile := tiles.At(canvas, i, 0)
+		tile := tiles.At(canvas, i%tiles.Cols, i/tiles.Cols)
 		fitLabels(panel.Plot, tile).Draw(tile)
 	}
+}
+
+// down returns the number of rows of panels.
+func (f *Figure) down() int {
+	across := max(1, cmp.Or(f.columns, len(f.panels)))
+	return (len(f.panels) + across - 1) / across
 }
 
 // drawImage draws the single panel with its aspect, and the legend to its right.

@@ -46,9 +46,10 @@ func (p Page) inNotebook() string {
 
 // ReportOptions limits what a report computes.
 type ReportOptions struct {
-	Samples int // importance samples per row; 0 means 1000
-	Rows    int // test rows to evaluate, chosen by the run's seed; 0 means 1000
-	LogZ2   int // outer samples for log Z²; 0 means 100,000
+	Samples int    // importance samples per row; 0 means 1000
+	Rows    int    // test rows to evaluate, chosen by the run's seed; 0 means 1000
+	LogZ2   int    // outer samples for log Z²; 0 means 100,000
+	Data    string // where the data of the run are now, if they have moved
 	// Progress, which may be nil, is called with the fraction of the evaluation done.
 	Progress func(float64)
 }
@@ -56,13 +57,15 @@ type ReportOptions struct {
 // report is a page in progress, with the first error of its figures.
 type report struct {
 	strings.Builder
+	set *dataset.Set // nil if the data cannot be opened
 	err error
 }
 
 // Report describes a run on one page: its experiment, the computers and program versions that trained it,
 // its curves and its norms. If the last checkpoint has a model, the page also shows the results that this
 // model can give: samples, the drift of long chains, the evaluation on test rows with its standard errors,
-// importance weights and log Z². Report returns an error if a section fails.
+// importance weights and log Z². For a run on a table, it draws TableFigures. Without the data of the run, the page says what
+// is missing. Report returns an error if a section fails.
 func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	run, err := runs.Open(dir)
 	if err != nil {
@@ -80,11 +83,11 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := cmp.Or(history.LastWarning(), history.Unconverged(run.Last())); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
-	if set, err := run.Dataset(); err == nil { // a section that needs the data returns this error
-		fmt.Fprintf(&r, "<p>%s</p>\n", html.EscapeString(set.String()))
-		if notice := set.Notice(); notice != "" {
-			fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(notice))
-		}
+	if r.set, err = run.DatasetAt(o.Data); err != nil {
+		r.set = nil
+		r.paragraph("The page has no evaluation and no data in its figures: " + withoutData(err).Error())
+	} else if r.paragraph(r.set.String()); r.set.Notice() != "" {
+		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(r.set.Notice()))
 	}
 	if err = r.sections(ctx, run, history, o); r.err == nil {
 		r.err = err
@@ -159,15 +162,25 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		r.section("Samples")
 		r.figure(samples)
 	}
-	if err := r.equilibrium(ctx, run, model); err != nil {
-		return err
+	if HasColumns(run) {
+		r.section("The columns of the table")
+		missing, err := TableFigures(ctx, run, o.Data, func(f *Figure, _ string) error { r.figure(f); return nil })
+		if err != nil {
+			return err
+		}
+		for _, line := range missing {
+			r.paragraph(line)
+		}
 	}
-	if !slices.Contains(ReportUses(run, model), "rows") {
+	set := r.set
+	if set == nil {
 		return nil
 	}
-	set, err := run.Dataset()
-	if err != nil || set.Test().Rows == 0 {
+	if err := r.equilibrium(ctx, model); err != nil {
 		return err
+	}
+	if !slices.Contains(ReportUses(run, model), "rows") || set.Test().Rows == 0 {
+		return nil
 	}
 	how, err := runs.EvaluatorOf(run, model)
 	if err != nil {
@@ -206,16 +219,15 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 }
 
 // equilibrium adds the drift of a Boltzmann machine's long chains, which begin at training rows.
-func (r *report) equilibrium(ctx context.Context, run *runs.Run, model any) error {
+func (r *report) equilibrium(ctx context.Context, model any) error {
 	of, is := model.(*boltzmann.Model)
 	if !is {
 		return nil
 	}
-	set, err := run.Dataset()
-	if err != nil || set.HasGaps() {
-		return err
+	if r.set.HasGaps() {
+		return nil
 	}
-	d, err := of.Drift(ctx, set.Train())
+	d, err := of.Drift(ctx, r.set.Train())
 	if errors.Is(err, boltzmann.ErrNoDistribution) {
 		return nil
 	}
@@ -223,12 +235,14 @@ func (r *report) equilibrium(ctx context.Context, run *runs.Run, model any) erro
 		return err
 	}
 	r.section("Equilibrium")
-	fmt.Fprintf(r, "<p>%s</p>\n", html.EscapeString(d.String()))
+	r.paragraph(d.String())
 	r.figure(Drift(d))
 	return nil
 }
 
 func (r *report) section(title string) { fmt.Fprintf(r, "<h2>%s</h2>\n", html.EscapeString(title)) }
+
+func (r *report) paragraph(text string) { fmt.Fprintf(r, "<p>%s</p>\n", html.EscapeString(text)) }
 
 func (r *report) table(t *runs.Table) { _ = t.WriteHTML(r) } // a Builder never fails
 
@@ -297,7 +311,7 @@ func CheckPixels(run *runs.Run) error {
 	if !run.Experiment().Header().Dataset.IsFile() {
 		return nil
 	}
-	set, err := run.Dataset()
+	set, err := run.Blank()
 	if err != nil {
 		return nil // drawing needs no data; functions that need the data return the error
 	}
@@ -316,8 +330,10 @@ func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 
 // ModelFigures draws figures of the models of runs, which supplement the figures of their training.
 type ModelFigures struct {
-	Samples int // importance samples per row
-	LogZ2   int // outer samples for log Z²
+	Samples int      // importance samples per row
+	LogZ2   int      // outer samples for log Z²
+	Data    string   // where the data of the runs are now, if they have moved
+	Missing []string // a line for each figure of the last run that Draw could not draw, or only in part
 
 	convergences []hm.Convergence
 }
@@ -329,8 +345,17 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	if err != nil {
 		return err
 	}
+	m.Missing = nil
 	if of, is := model.(*hm.Model); is {
-		if err := m.weigh(ctx, run, of, name, save); err != nil {
+		if set, err := run.DatasetAt(m.Data); err != nil {
+			m.Missing = append(m.Missing, "no figures of importance weights: "+withoutData(err).Error())
+		} else if err := m.weigh(ctx, run, set, of, name, save); err != nil {
+			return err
+		}
+	}
+	if HasColumns(run) {
+		missing, err := TableFigures(ctx, run, m.Data, save)
+		if m.Missing = append(m.Missing, missing...); err != nil {
 			return err
 		}
 	}
@@ -360,11 +385,7 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 }
 
 // weigh draws the figures of importance weights, and keeps the estimates of log p for Likelihoods.
-func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, model *hm.Model, name string, save func(*Figure, string) error) error {
-	set, err := run.Dataset()
-	if err != nil {
-		return err
-	}
+func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, set *dataset.Set, model *hm.Model, name string, save func(*Figure, string) error) error {
 	weights, err := model.ImportanceWeights(ctx, set.Test(), m.Samples)
 	if err != nil {
 		return err

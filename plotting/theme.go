@@ -3,6 +3,7 @@ package plotting
 import (
 	"image/color"
 
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
 )
@@ -15,6 +16,12 @@ const (
 	Slide              // the same, with text and lines 1.6 times as large
 	Dark               // light on dark, with text and lines as large as on a slide
 )
+
+var themeNames = names.New("theme", "paper", "slide", "dark")
+
+func (t Theme) String() string                { return themeNames.Name(int(t)) }
+func (t Theme) MarshalText() ([]byte, error)  { return themeNames.Marshal(int(t)) }
+func (t *Theme) UnmarshalText(b []byte) error { return themeNames.Parse((*int)(t), b) }
 
 // Theme returns a copy of the figure with another look.
 func (f *Figure) Theme(t Theme) *Figure {

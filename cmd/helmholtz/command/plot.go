@@ -15,8 +15,9 @@ import (
 )
 
 func newPlot() *cobra.Command {
-	var out, format string
+	var out, format, data string
 	var samples, outer int
+	var theme plotting.Theme
 	c := &cobra.Command{
 		Use:   "plot DIR...",
 		Short: "Draw the figures of runs",
@@ -26,16 +27,18 @@ func newPlot() *cobra.Command {
 	f.StringVar(&out, "out", "figures", "`DIR` to draw into")
 	figureFormatFlag(f, &format)
 	formerly(f, "format", "figure-format")
+	f.TextVar(&theme, "theme", plotting.Paper, "`look` of the figures: paper, slide or dark")
+	dataFlag(f, &data)
 	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of the weights of p* uses a tenth of them as dreams")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
 			path := filepath.Join(out, name+"."+format)
-			return savedAt(c, path, figure.Save(path))
+			return savedAt(c, path, figure.Theme(theme).Save(path))
 		}
 		var histories, normed []runs.History
-		models := plotting.ModelFigures{Samples: samples, LogZ2: outer}
+		models := plotting.ModelFigures{Samples: samples, LogZ2: outer, Data: data}
 		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
 			return err
 		}
@@ -71,14 +74,14 @@ func newPlot() *cobra.Command {
 				normed = append(normed, history)
 			}
 			ofRun := func(f *plotting.Figure, kind string) error { return save(f, name+"-"+kind) }
-			if err := plotting.CheckPixels(run); err != nil {
-				fmt.Fprintf(c.ErrOrStderr(), "%s: no figures of images: %v\n", run.Dir(), err)
-			}
 			if err := drawRecorded(run, ofRun); err != nil {
 				return err
 			}
 			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
 				return err
+			}
+			for _, line := range models.Missing {
+				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", run.Dir(), line)
 			}
 		}
 		if err := save(plotting.CurvesByEpochAndTime(histories...), "curves"); err != nil {
@@ -229,6 +232,7 @@ func newReport() *cobra.Command {
 	numberFlag(f, &o.Samples, "samples", 1000, 2, "`K` importance samples per row")
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn from the run's seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
+	dataFlag(f, &o.Data)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if out == "" {
 			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // next to the directory
