@@ -50,6 +50,8 @@ type ReportOptions struct {
 	Rows    int    // test rows to evaluate, chosen by the run's seed; 0 means 1000
 	LogZ2   int    // outer samples for log Z²; 0 means 100,000
 	Data    string // where the data of the run are now, if they have moved
+	// Rivals, which may be nil, adds simple models and where they beat the model to an evaluation.
+	Rivals func(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error)
 	// Progress, which may be nil, is called with the fraction of the evaluation done.
 	Progress func(float64)
 }
@@ -187,7 +189,8 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		return err
 	}
 	rows := set.Test().Subset(o.Rows, seed)
-	evaluation, err := how.Evaluate(ctx, runs.EvaluationOptions{Set: set, Rows: rows, Samples: o.Samples, Seed: seed, Progress: func(string) func(float64) { return o.Progress }})
+	options := runs.EvaluationOptions{Set: set, Rows: rows, Samples: o.Samples, Seed: seed, Progress: func(string) func(float64) { return o.Progress }}
+	evaluation, err := how.Evaluate(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -204,6 +207,11 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	}
 	if e, normalized := evaluation.(interface{ WithLogZ2(hm.LogZ2) hm.Evaluation }); normalized && weighs {
 		evaluation = e.WithLogZ2(z)
+	}
+	if o.Rivals != nil {
+		if evaluation, err = o.Rivals(ctx, run, model, options, evaluation); err != nil {
+			return err
+		}
 	}
 	r.section("Evaluation")
 	fmt.Fprintf(r, "<p>%s, the last checkpoint; ± are standard errors over the rows.</p>\n<pre>%s</pre>\n",

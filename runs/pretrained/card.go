@@ -52,6 +52,9 @@ type Evaluation struct {
 	SampleSize runs.SampleSize `json:"sample_size,omitzero"`
 }
 
+// Rivals adds simple models and where they beat the machine to an evaluation.
+type Rivals func(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error)
+
 // String returns Short, and describes the evaluation.
 func (e Evaluation) String() string {
 	return fmt.Sprintf("%s (%d %s rows, %d samples)", e.Short(3), e.Rows, e.Split, e.Samples)
@@ -62,8 +65,8 @@ func (e Evaluation) Short(decimals int) string {
 	return e.Measure + " " + runs.Estimate{Value: e.Value, SE: e.SE, SampleSize: e.SampleSize}.Text(decimals)
 }
 
-// evaluate evaluates a run's last checkpoint with the options in how.
-func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(string) func(float64)) (Evaluation, error) {
+// evaluate evaluates a run's last checkpoint with the options in how, and adds rivals to the text unless they are nil.
+func evaluate(ctx context.Context, run *runs.Run, how Evaluation, rivals Rivals, progress func(string) func(float64)) (Evaluation, error) {
 	model, err := run.ModelAt("last")
 	if err != nil {
 		return how, err
@@ -81,7 +84,11 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, progress func(
 		return how, fmt.Errorf("data set %s has no rows of the split %q", set.Spec().Name, how.Split)
 	}
 	rows := split.Subset(how.Rows, how.Seed)
-	e, err := by.Evaluate(ctx, runs.EvaluationOptions{Set: set, Rows: rows, Samples: how.Samples, Seed: how.Seed, Progress: progress})
+	o := runs.EvaluationOptions{Set: set, Rows: rows, Samples: how.Samples, Seed: how.Seed, Progress: progress}
+	e, err := by.Evaluate(ctx, o)
+	if err == nil && rivals != nil {
+		e, err = rivals(ctx, run, model, o, e)
+	}
 	if err != nil {
 		return how, err
 	}
@@ -117,7 +124,7 @@ func (m Machine) Check(ctx context.Context, rows int, progress func(string) func
 	if rows > 0 {
 		how.Rows = min(rows, how.Rows)
 	}
-	now, err := evaluate(ctx, run, how, progress)
+	now, err := evaluate(ctx, run, how, nil, progress)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -140,8 +147,8 @@ var kept = []struct {
 // Add makes a pretrained machine from a finished run. It evaluates the last checkpoint with the options
 // in how. It writes a card, and copies of the files that are needed to read the run, into a new
 // directory in folder. The card takes its name and texts from about. draw, which may be nil, returns the
-// contents of further files by name.
-func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder string, draw func() (map[string][]byte, error), progress func(string) func(float64)) (Card, error) {
+// contents of further files by name. rivals, which may be nil, adds to the text of the evaluation.
+func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder string, draw func() (map[string][]byte, error), rivals Rivals, progress func(string) func(float64)) (Card, error) {
 	card := about
 	for what, text := range map[string]string{"about": card.About, "strengths": card.Strengths, "weaknesses": card.Weaknesses, "licence": card.Licence} {
 		if text == "" {
@@ -168,7 +175,7 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	if err != nil {
 		return card, err
 	}
-	if card.Evaluation, err = evaluate(ctx, run, how, progress); err != nil {
+	if card.Evaluation, err = evaluate(ctx, run, how, rivals, progress); err != nil {
 		return card, err
 	}
 	card.Data, card.Method, card.Epochs, card.Seconds = describe(set), run.Experiment().String(), run.Epochs(), run.Last().Seconds

@@ -40,7 +40,7 @@ func made(t *testing.T) (folder string, card pretrained.Card) {
 	}
 	about := pretrained.Card{Name: "small", About: "a", Strengths: "s", Weaknesses: "w", Licence: "l"}
 	draw := func() (map[string][]byte, error) { return map[string][]byte{"samples.png": []byte("no picture")}, nil }
-	card, err = pretrained.Add(t.Context(), run, about, pretrained.Evaluation{Split: "train", Seed: 1}, folder, draw, nil)
+	card, err = pretrained.Add(t.Context(), run, about, pretrained.Evaluation{Split: "train", Seed: 1}, folder, draw, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,11 +158,11 @@ func TestAddRefuses(t *testing.T) {
 	} {
 		about := whole
 		alter(&about)
-		if _, err := pretrained.Add(t.Context(), run, about, pretrained.Evaluation{Split: "train"}, folder, nil, nil); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := pretrained.Add(t.Context(), run, about, pretrained.Evaluation{Split: "train"}, folder, nil, nil, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 	}
-	if _, err := pretrained.Add(t.Context(), run, whole, pretrained.Evaluation{Split: "dev"}, folder, nil, nil); err == nil || !strings.Contains(err.Error(), `"dev"`) {
+	if _, err := pretrained.Add(t.Context(), run, whole, pretrained.Evaluation{Split: "dev"}, folder, nil, nil, nil); err == nil || !strings.Contains(err.Error(), `"dev"`) {
 		t.Errorf("an unknown split: %v", err)
 	}
 }

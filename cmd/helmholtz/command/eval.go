@@ -65,7 +65,7 @@ func newEval() *cobra.Command {
 	f.StringVar(&shard, "shard", "", "do only a share of the parts: `INDEX/COUNT`, such as 0/4, or auto")
 	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, or 0 to omit it")
 	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples per outer sample for log Z²")
-	f.BoolVar(&x.rivals, "rivals", false, "also fit simple models to the training rows, and tell where they beat the machine")
+	f.BoolVar(&x.rivals, "rivals", false, rivalsUsage)
 	f.BoolVar(&x.why, "why", false, "with --rows FILE, print log p of each column of a row given the others, the odd columns first")
 	f.BoolVar(&x.rank, "rank", false, "with --rows FILE, print the share of the training rows that are less probable than each row")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated, or with --rows FILE a list of objects")

@@ -222,6 +222,7 @@ func hasNorms(h runs.History) bool {
 func newReport() *cobra.Command {
 	var out string
 	var o plotting.ReportOptions
+	var withOthers bool
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Describe a run on one HTML page",
@@ -233,12 +234,16 @@ func newReport() *cobra.Command {
 	numberFlag(f, &o.Rows, "rows", 1000, 1, "evaluate `N` test rows drawn from the run's seed")
 	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z²")
 	dataFlag(f, &o.Data)
+	f.BoolVar(&withOthers, "rivals", false, rivalsUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if out == "" {
 			out = filepath.Join(args[0], "..", file.Name(args[0])+".html") // next to the directory
 		}
 		if err := refuseUnwritable(c, "out", out); err != nil {
 			return err
+		}
+		if withOthers {
+			o.Rivals = withRivals
 		}
 		return eachRun(args[0], out, func(dir, out string) error { return writeReport(c, dir, out, o) })
 	}
@@ -250,8 +255,12 @@ func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) er
 	if err != nil {
 		return err
 	}
-	if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, plotting.ReportUses(run, model)); err != nil {
+	uses := plotting.ReportUses(run, model)
+	if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, uses); err != nil {
 		return err
+	}
+	if o.Rivals != nil && !slices.Contains(uses, "rows") {
+		return misuse(c, "--rivals: a report of %s has no evaluation; run helmholtz eval %s --rivals", runs.NounOf(run.Experiment()), dir)
 	}
 	o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
 	page, err := plotting.Report(c.Context(), dir, o)

@@ -167,6 +167,7 @@ func newPretrainedAdd() *cobra.Command {
 	var about pretrained.Card
 	how := pretrained.Evaluation{Seed: 1}
 	var to string
+	var withOthers bool
 	c := &cobra.Command{
 		Use:   "add RUN NAME",
 		Short: "Make a pretrained machine from a finished run",
@@ -181,6 +182,7 @@ func newPretrainedAdd() *cobra.Command {
 	splitFlag(f, &how.Split, "`rows` to evaluate: train, validation or test")
 	numberFlag(f, &how.Samples, "samples", 1000, 1, "`K` importance samples per row")
 	numberFlag(f, &how.Rows, "rows", 0, 0, "evaluate `N` rows drawn from a fixed seed, 0 for all")
+	f.BoolVar(&withOthers, "rivals", false, rivalsUsage)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if to == "" {
 			to = os.Getenv(pretrained.Environment)
@@ -203,8 +205,12 @@ func newPretrainedAdd() *cobra.Command {
 			how.Samples = 0
 		}
 		about.Name = args[1]
+		var rivals pretrained.Rivals
+		if withOthers {
+			rivals = withRivals
+		}
 		draw := func() (map[string][]byte, error) { return samplesOf(c.Context(), run) }
-		card, err := pretrained.Add(c.Context(), run, about, how, to, draw, func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) })
+		card, err := pretrained.Add(c.Context(), run, about, how, to, draw, rivals, func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) })
 		if err != nil {
 			return err
 		}

@@ -32,6 +32,8 @@ func (e rivalled) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%s,%s", bytes.TrimSuffix(own, []byte("}")), bytes.TrimPrefix(others, []byte("{"))), err
 }
 
+const rivalsUsage = "also fit simple models to the training rows, and tell where they beat the machine"
+
 // withRivals adds rivals to the evaluation of a model, each with its lead over the model on the same rows.
 func withRivals(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error) {
 	of, is := model.(runs.RowEvaluator)

@@ -42,6 +42,16 @@ func TestEvalRivals(t *testing.T) {
 	if table := succeed(t, "eval", "rbm", "--rivals", "--format", "csv"); !strings.Contains(table, "rival_logistic_lead_se") || !strings.Contains(table, "rival_neighbour") {
 		t.Errorf("the table is %s", table)
 	}
+	succeed(t, strings.Fields("report hm --rivals --samples 10 --log-z2 10 --out hm.html")...)
+	page, err := os.ReadFile("hm.html")
+	if err != nil || strings.Count(string(page), "nats: the model loses by ") != 2 {
+		t.Errorf("the report names no rivals: %v", err)
+	}
+	succeed(t, strings.Fields("pretrained add hm sizes --rivals --to cards --samples 10 --about A --strengths S --weaknesses W --licence L")...)
+	t.Setenv("HELMHOLTZ_PRETRAINED", "cards")
+	if card := succeed(t, "pretrained", "show", "sizes"); strings.Count(card, "nats: the model loses by ") != 2 {
+		t.Errorf("the card is %s", card)
+	}
 	few := "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t\n"
 	for r := range 16 {
 		for c := range 20 {
