@@ -19,7 +19,7 @@ import (
 
 // GivenOthers computes p(x_c|x_o) of the units x_c of a column given the other units x_o. Given h¹, the columns are independent,
 // so that samples h ~ q(h|x) with the weights p(x,h)/(q(h|x) p(x_c|h¹)) are weighted samples of p(h|x_o), and
-// p(x_c|x_o) is the weighted mean of p(x_c|h¹). Its standard error is that of self-normalised importance sampling. If the hidden layers
+// p(x_c|x_o) is the weighted mean of p(x_c|h¹). The standard error is the usual one of self-normalised importance sampling. If the hidden layers
 // are Bernoulli units and can be enumerated, all states of h¹ take the place of the samples, and the result is exact. GivenOthers
 // refuses machines with convolutions or tanh layers, and columns that share a group of units.
 func (m *Model) GivenOthers(ctx context.Context, o runs.EvaluationOptions, columns []dataset.Column) (of func(row, column int, values [][]float64) (logs, se []float64), what string, err error) {

@@ -61,11 +61,11 @@ func (c Conditional) Quantile(share float64) float64 {
 // rowsAtOnce is the number of rows whose columns Why takes together.
 const rowsAtOnce = 64
 
-// Why returns the distribution of each column in each row of o.Rows given the other columns of the row: a Conditional for each row
-// and each of the columns that it also returns, those of Fields of o.Set. For models with log p up to a constant, it is log p of the row less the
-// logarithm of the sum over the categories of the column, or of the integral over its numbers by the trapezoidal rule, to some 10⁻¹⁰. It
-// is thus the distribution given that a categorical column has one of its values. what describes how log p was computed. Why
-// refuses rows with values between 0 and 1, which are no categories, and models that have only estimates of log p.
+// Why returns the distribution of each column given the other columns in each row of o.Rows: a Conditional for each row and column.
+// The columns are the columns of Fields of o.Set. For models with log p up to a constant, Why sums over the categories of a column, or
+// integrates over its numbers by the trapezoidal rule, to some 10⁻¹⁰. It is thus the distribution given that a categorical column
+// has one of its values. what describes how log p was computed. Why refuses rows with values between 0 and 1, which are no
+// categories, and models that have only estimates of log p.
 func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns []dataset.Column, all [][]Conditional, what string, err error) {
 	if columns, _, err = o.Set.Fields(dataset.Sheet{Shape: o.Set.Shape()}, dataset.Writing{}); err != nil {
 		return nil, nil, "", err

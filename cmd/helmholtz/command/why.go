@@ -17,7 +17,7 @@ import (
 // mostRanked is the number of training rows among which rows have their ranks.
 const mostRanked = 10_000
 
-// ranks returns the share of the training rows whose log p is below that of each row. Equal rows count half.
+// ranks returns the share of the training rows that are less probable than each row. Equal log p counts half.
 func (x *estimate) ranks(c *cobra.Command, run *runs.Run, by runs.RowEvaluator, o runs.EvaluationOptions, logP []float64) ([]float64, error) {
 	var err error
 	if o.Set, err = run.DatasetAt(x.data); err != nil {
