@@ -239,6 +239,7 @@ func summed(set *dataset.Set, c dataset.Column, rows [][]float64, ends [2]float6
 	step := math.Exp2(math.Floor(math.Log2((ends[1] - ends[0]) / 64)))
 	low, n := math.Floor(ends[0]/step)*step, int((ends[1]-ends[0])/step)+2
 	var before []float64 // the last integrals
+	last := 0.0          // the largest difference between the last two
 	for {
 		if numeric {
 			values = gridOf([2]float64{low, low + float64(n-1)*step}, n)
@@ -279,6 +280,11 @@ func summed(set *dataset.Set, c dataset.Column, rows [][]float64, ends [2]float6
 		switch wider := n - 1; {
 		case !numeric || before != nil && difference < 1e-11:
 			return found, exact, nil
+		case before != nil && exact && difference < 1e-5 && difference > last/4 && last > 0: // only rounding is left
+			for i := range found {
+				found[i].SE = difference
+			}
+			return found, exact, nil
 		case (lower || upper) && n < mostPoints:
 			if before = nil; lower {
 				low, n = low-float64(wider)*step, n+wider
@@ -292,7 +298,7 @@ func summed(set *dataset.Set, c dataset.Column, rows [][]float64, ends [2]float6
 			}
 			return found, false, nil
 		default:
-			before, step, n = sums, step/2, 2*n-1
+			before, last, step, n = sums, difference, step/2, 2*n-1
 		}
 	}
 }
