@@ -145,7 +145,7 @@ func isNumeric(c dataset.Column) bool { return c.Kind == dataset.RealColumn && c
 func checkCategories(columns []dataset.Column, of dataset.Split, rows [][]float64) error {
 	for r, row := range rows {
 		for _, c := range columns {
-			if isNumeric(c) && of.Reals != nil {
+			if isNumeric(c) && of.AreReal() {
 				continue
 			}
 			if slices.ContainsFunc(row[c.First:c.First+c.Units], func(v float64) bool { return v != 0 && v != 1 }) {
