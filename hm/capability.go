@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -95,11 +96,17 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 }
 
 // LogPAndErrors is like LogPOfRows, and also returns the standard error of each log p, √((1/ESS − 1)/K) with the effective
-// sample size ESS as a fraction of the K samples. It is the relative error of the mean weight.
+// sample size ESS as a fraction of the K samples. It is the relative error of the mean weight, and NaN if few samples are effective.
 func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
 	samples := cmp.Or(o.Samples, 1000)
 	e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Rows, samples, o.ProgressOf("evaluating"))
-	return e.Each, e.EachSE, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
+	for _, ess := range e.EachESS {
+		size := runs.SampleSize{Count: samples, Effective: runs.Float(ess * float64(samples))}
+		if se = append(se, math.Sqrt(max(0, 1/ess-1)/float64(samples))); size.Few() {
+			se[len(se)-1] = math.NaN()
+		}
+	}
+	return e.Each, se, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
 }
 
 // LogLabels returns LogLabelProbabilities of o.Rows, by default with 1,000 samples, or nil if the model has no labels.

@@ -127,7 +127,7 @@ type Evaluation struct {
 	// With them, models evaluated on the same data can be compared row by row.
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
-	EachSE        []float64 `json:"-"` // the standard error of Each, or NaN if few samples are effective
+	EachESS       []float64 `json:"-"` // effective sample size, as a fraction of the samples
 }
 
 // Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per row, where K is the
@@ -189,19 +189,14 @@ func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (
 // evaluationOf returns the means of the estimates over the data, by their weights, if there are any.
 func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples int, seconds float64) Evaluation {
 	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds}
-	var ess, essStar []float64
+	var essStar []float64
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
-		ess, essStar = append(ess, l.ESS), append(essStar, l.ESSStar)
-		se := math.NaN()
-		if size := (runs.SampleSize{Count: samples, Effective: runs.Float(l.ESS * float64(samples))}); !size.Few() {
-			se = math.Sqrt(max(0, 1/l.ESS-1) / float64(samples))
-		}
-		e.EachSE = append(e.EachSE, se)
+		e.EachESS, essStar = append(e.EachESS, l.ESS), append(essStar, l.ESSStar)
 	}
 	e.SampleSizes = runs.SampleSizes{
-		runs.LogP.Key:        runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, nil),
+		runs.LogP.Key:        runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, e.EachESS, nil),
 		tildeStarMeasure.Key: runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, essStar, nil),
 	}
 	mean := func(field func(engine.Likelihood) float64) (float64, runs.Float) {

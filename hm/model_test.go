@@ -283,7 +283,7 @@ func TestEvaluationsRefuse(t *testing.T) {
 	}{
 		{"no samples", func() error { _, err := m.Evaluate(ctx, split, 0, nil); return err }, []string{"0 samples", "at least 1"}},
 		{"negative samples", func() error { _, err := m.ImportanceWeights(ctx, split, -2); return err }, []string{"-2 samples", "at least 1"}},
-		{"other visible units", func() error { _, err := m.Evaluate(ctx, narrow, 5, nil); return err }, []string{"4 visible units", "test rows have 3", "3by3"}},
+		{"other visible units", func() error { _, err := m.Evaluate(ctx, narrow, 5, nil); return err }, []string{"4 visible units", "test rows have 3", "it was trained on"}},
 		{"real numbers", func() error { _, err := m.Evaluate(ctx, reals, 5, nil); return err }, []string{"test rows have real numbers", "trained with binarization fixed"}},
 		{"exact divergence of real numbers", func() error { _, err := m.ExactKL(ctx, reals); return err }, []string{"real numbers"}},
 		{"no rows", func() error { _, err := m.Evaluate(ctx, empty, 5, nil); return err }, []string{"validation split has no rows", "another split"}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"html"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -85,7 +86,9 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	if warning := cmp.Or(history.LastWarning(), history.Unconverged(run.Last())); warning != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(warning))
 	}
-	if r.set, err = run.DatasetAt(o.Data); err != nil {
+	if r.set, err = run.DatasetAt(o.Data); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	} else if err != nil {
 		r.set = nil
 		r.paragraph("The page has no evaluation and no data in its figures: " + withoutData(err).Error())
 	} else if r.paragraph(r.set.String()); r.set.Notice() != "" {
@@ -355,7 +358,9 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 	}
 	m.Missing = nil
 	if of, is := model.(*hm.Model); is {
-		if set, err := run.DatasetAt(m.Data); err != nil {
+		if set, err := run.DatasetAt(m.Data); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		} else if err != nil {
 			m.Missing = append(m.Missing, "no figures of importance weights: "+withoutData(err).Error())
 		} else if err := m.weigh(ctx, run, set, of, name, save); err != nil {
 			return err

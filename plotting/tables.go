@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -52,9 +53,12 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 	lacks := func(kind string, err error) { missing = append(missing, kind+": "+err.Error()) }
 	seed, rows := run.Experiment().Header().Seed, dataset.Split{}
 	set, err := run.DatasetAt(path)
-	if err == nil {
+	switch {
+	case err == nil:
 		rows = set.Train().Subset(mostRows, seed)
-	} else {
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	default:
 		lacks("the figures show no data", withoutData(err))
 		if set, err = run.Blank(); err != nil {
 			return missing, err

@@ -34,7 +34,7 @@ func TestParseExperimentRefuses(t *testing.T) {
 		{good + "[Training]\nlearning_rate = 0.1\n", []string{`unknown setting "Training"`, `did you mean "training"?`}},
 		{good + "learning_rate = 0.1\n", []string{`unknown setting "learning_rate"`, `did you mean "training.learning_rate"?`}},
 		{good + "epochs = \n", []string{"line 2"}},
-		{"epochs = 3\n", []string{`family = ""`, `write family = "deterministic"`}},
+		{"epochs = 3\n", []string{`family = "hm"`, `write family = "deterministic"`}},
 		{"family = \"hm\"\n", []string{`family = "hm"`, "runs.ParseExperiment"}},
 	} {
 		_, err := Family.Parse([]byte(test.text))

@@ -282,7 +282,6 @@ grid.method.learning_rate = [0.01, 0.02]
 		{"eval", dir},
 		{"eval", dir, "--rows", table},
 		{"eval", machine, "--rows", table},
-		{"sample", dir, "--kind", "reconstructions", "--out", out + ".png"},
 		{"inpaint", dir, "--mask", "left", "--out", out + ".png"},
 		{"compare", dir, machine, "--samples", "10"},
 		{"report", dir},
