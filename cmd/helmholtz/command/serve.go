@@ -375,7 +375,8 @@ func (s *service) input(text json.RawMessage) (in dataset.Input, err error) {
 			place := listed
 			if start == json.Delim('{') {
 				key, _ := d.Token()
-				name, is := key.(string)
+				name, _ := key.(string)
+				var is bool
 				if place, is = places[name]; !is {
 					return bad(name, "there is no column %q%s: use %s", name, names.Meant(name, known...), strings.Join(known, ", "))
 				}
