@@ -232,6 +232,7 @@ func newSet(spec Spec, train, validation, test Split) *Set {
 	}
 	for _, of := range []*Split{&s.train, &s.validation, &s.test} {
 		of.visits = spec.rules() == FirstRules
+		of.Units = s.train.Units // also of a split without rows
 	}
 	s.fingerprint = sync.OnceValue(s.hash)
 	return s
