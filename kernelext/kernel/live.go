@@ -243,7 +243,9 @@ func (w *watched) End(err error) {
 	if earlier != nil {
 		<-earlier
 	}
+	w.mu.Lock() // which the earlier drawing lets go of only after it has ended
 	w.drawing = make(chan struct{})
+	w.mu.Unlock()
 	w.draw()
 	w.mu.Lock()
 	defer w.mu.Unlock()
