@@ -226,10 +226,11 @@ func (c *client) receive(on *wire, kind string) (*message, string) {
 // outputs returns the messages about a request on iopub until it is done.
 func (c *client) outputs(id string) (kinds []string, text string) {
 	c.t.Helper()
-	if err := c.iopub.SetReadDeadline(time.Now().Add(patience)); err != nil {
-		c.t.Fatal(err)
-	}
+	var printed strings.Builder
 	for {
+		if err := c.iopub.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			c.t.Fatal(err)
+		}
 		frames, err := c.iopub.receive()
 		if err != nil {
 			c.t.Fatalf("outputs: %v", err)
@@ -251,12 +252,12 @@ func (c *client) outputs(id string) (kinds []string, text string) {
 			continue
 		}
 		kinds = append(kinds, m.Header.Type+content.State)
-		text += content.Text
+		printed.WriteString(content.Text)
 		if m.Header.Type == "execute_input" {
-			text += "[" + content.Code + "]"
+			printed.WriteString("[" + content.Code + "]")
 		}
 		if content.State == "idle" {
-			return kinds, text
+			return kinds, printed.String()
 		}
 	}
 }
