@@ -3,6 +3,7 @@ package hm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,6 +110,36 @@ func TestResumeIsExactAcrossInstructionSets(t *testing.T) {
 		})
 		if sessions < len(sets) {
 			t.Fatalf("%d sessions with %d instruction sets", sessions, len(sets))
+		}
+	}
+}
+
+// A run that resumes with other kernels says that its last digits may differ; one that stays says nothing.
+func TestOtherKernelsAreSaid(t *testing.T) {
+	sets := kernels.InstructionSets()
+	if len(sets) < 2 {
+		t.Skip("this processor has one instruction set")
+	}
+	here := kernels.InstructionSet()
+	defer kernels.SetInstructionSet(here)
+	dir, said := t.TempDir(), &watcher{}
+	for i, name := range []string{sets[0], sets[0], sets[1]} {
+		if err := kernels.SetInstructionSet(name); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		said.onStep = func(p runs.Progress) {
+			if p.Step == i+1 {
+				cancel()
+			}
+		}
+		if _, err := short(NRWS()).Train(ctx, machineFor(patterns(t)), patterns(t), dir, said); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{"", "", fmt.Sprintf("trained with %s so far, with %s from here on", sets[0], sets[1])} {
+		if got := said.plans[i].Notice; !strings.Contains(got, want) || want == "" && got != "" {
+			t.Errorf("session %d says %q, want %q", i+1, got, want)
 		}
 	}
 }

@@ -308,7 +308,7 @@ func (h History) Shortfall(e Epoch) string {
 	if h.Objective().Better(value, h.Baseline.Factorized.Value) {
 		return ""
 	}
-	remedy := "train for more epochs, or at another learning rate"
+	remedy := "train for more epochs, at another learning rate, or as helmholtz new suggests for these data"
 	if e.LearningRate == 0 { // the family has none
 		remedy = "use a larger model or another family"
 	}

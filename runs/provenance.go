@@ -36,9 +36,11 @@ type Provenance struct {
 	Baseline       *Baseline `json:"baseline,omitempty"`
 }
 
+func (p Provenance) onProcessor() bool { return p.Backend == "" || p.Backend == "cpu" }
+
 // Hardware names the GPU that trained, or the processor and its instruction set.
 func (p Provenance) Hardware() string {
-	if p.Backend != "" && p.Backend != "cpu" {
+	if !p.onProcessor() {
 		return p.Device
 	}
 	return strings.TrimSpace(p.Processor) + ", " + p.InstructionSet
@@ -74,20 +76,36 @@ func provenance(l Learner, fingerprint string, step int, b *Baseline) Provenance
 	return p
 }
 
-// appendProvenance appends the line of a session, and returns the number of sessions. It returns an error
-// if the file has fewer sessions than the clock counted. It drops lines that earlier versions left
-// incomplete after a crash.
-func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (int, error) {
+// appendProvenance appends the line of a session, and returns the number of sessions and what a change of the
+// instruction set since the last session means, or "". It returns an error if the file has fewer sessions than the
+// clock counted. It drops lines that earlier versions left incomplete after a crash.
+func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (sessions int, notice string, err error) {
 	path := dir.Path(sessionsFile)
-	sessions, err := readSessions(path, c, bound)
+	earlier, err := readSessions(path, c, bound)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	text, err := sessionsText(sessions, p, bound.to(sessionsFile)[0])
+	if len(earlier) > 0 {
+		var last Provenance
+		if err := json.Unmarshal(earlier[len(earlier)-1], &last); err != nil {
+			return 0, "", err
+		}
+		notice = p.since(last)
+	}
+	text, err := sessionsText(earlier, p, bound.to(sessionsFile)[0])
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
-	return len(sessions) + 1, dir.WriteAside(sessionsFile, text)
+	return len(earlier) + 1, notice, dir.WriteAside(sessionsFile, text)
+}
+
+// since returns a notice of kernels with other roundings than those of the last session, or "".
+func (p Provenance) since(last Provenance) string {
+	if !p.onProcessor() || !last.onProcessor() || last.InstructionSet == p.InstructionSet || last.InstructionSet == "" {
+		return ""
+	}
+	return fmt.Sprintf("trained with %s so far, with %s from here on: the last digits may differ from those of a run that stays, except in fixed point without a Fisher metric (docs/train.md#arithmetic)",
+		last.InstructionSet, p.InstructionSet)
 }
 
 // sessionsText returns one line per session, including the new session p. The checksum of the first line

@@ -138,6 +138,7 @@ type training struct {
 	fetched  int     // steps done at the last fetch of the snapshot
 	seconds  float64 // time of all steps since the start of training
 	sessions int     // number of sessions, including this one
+	moved    string  // notice of a change of the processor's kernels, or ""
 	saved    time.Time
 }
 
@@ -213,7 +214,7 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		}
 		return nil, err
 	}
-	t.sessions, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline), was)
+	t.sessions, t.moved, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline), was)
 	if err == nil && len(was) > 1 && !begins { // the next checkpoint changes the binding of the clock
 		err = t.writeClock()
 	}
@@ -248,7 +249,7 @@ func (t *training) train(ctx context.Context) (err error) {
 	at := &t.checkpoint.position
 	plan := Plan{
 		Dir: t.dir.Path(""), Name: fmt.Sprintf("%v, seed %d", t.experiment, t.header.Seed), Epochs: t.header.Epochs, StepsPerEpoch: t.stepsPerEpoch(),
-		Start: t.steps, Notice: names.Lines(t.set.Notice(), t.experiment.Notice(t.set)), History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
+		Start: t.steps, Notice: names.Lines(t.set.Notice(), t.experiment.Notice(t.set), t.moved), History: History{Name: t.experiment.String(), Measures: t.experiment.Measures(), Epochs: t.history, Baseline: t.baseline},
 	}
 	for _, r := range t.recorders {
 		r.Begin(plan)
