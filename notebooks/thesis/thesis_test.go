@@ -47,7 +47,7 @@ func TestPagesFollowFromTheFindings(t *testing.T) {
 	}
 	for path, text := range want {
 		if committed, err := os.ReadFile(path); err != nil || !bytes.Equal(text, committed) {
-			t.Errorf("%s is another page (%v): go run ./cmd/helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md", path, err)
+			t.Errorf("%s is another page (%v): helmholtz reproduce report --results notebooks/results --out notebooks/RESULTS.md", path, err)
 		}
 	}
 	committed, err := filepath.Glob("../results/*.md")
