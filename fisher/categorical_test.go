@@ -15,7 +15,7 @@ func TestCategoricalBlocksSolveTheDenseSystem(t *testing.T) {
 	const n, size, damping = 40, 3, 0.05
 	groups := []int{2, 1, 4}
 	rng := rand.New(rand.NewPCG(1, 5))
-	c := Categories{kernels.NewMatrix(n, size), kernels.NewMatrix(n, 7), make([]float32, n), groups, kernels.NewMatrix(n, 7)}
+	c := Categories{kernels.NewMatrix(n, size), kernels.NewMatrix(n, 7), make([]float32, n), kernels.NewMatrix(n, 7)}
 	for r := range n {
 		c.SampleWeights[r] = rng.Float32() / n
 		for k, u := range []float32{1, rng.Float32(), -rng.Float32()} {
@@ -31,14 +31,14 @@ func TestCategoricalBlocksSolveTheDenseSystem(t *testing.T) {
 		gradients.Data[k] = float32(rng.NormFloat64())
 	}
 	got := kernels.Clone(gradients)
-	for _, s := range []Settings{{Damping: damping, Precision: Float32}, {Damping: damping, Precision: Int16}} {
+	for _, s := range []Settings{{Damping: damping, Precision: Float32, Groups: groups}, {Damping: damping, Precision: Int16, Groups: groups}} {
 		copy(got.Data, gradients.Data)
 		v, err := NewCategorical(c, s, inTurn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.Bytes() != int64(s.CategoricalBytes(size, groups)) {
-			t.Errorf("the inverses take %d bytes, announced were %v", v.Bytes(), s.CategoricalBytes(size, groups))
+		if announced := s.Bytes(n, size, 7); v.Bytes() != int64(announced) {
+			t.Errorf("the inverses take %d bytes, announced were %v", v.Bytes(), announced)
 		}
 		v.Apply(kernels.Rows(got, 0, 3), 0) // two variables, and then the third
 		v.Apply(kernels.Rows(got, 3, 7), 3)
@@ -84,7 +84,7 @@ func TestCategoricalBlocksSolveTheDenseSystem(t *testing.T) {
 		}
 	}
 	c.Probabilities.Data[0] = float32(math.NaN())
-	if _, err := NewCategorical(c, Settings{Damping: damping}, nil); err == nil {
+	if _, err := NewCategorical(c, Settings{Damping: damping, Groups: groups}, nil); err == nil {
 		t.Error("blocks of NaN are inverted")
 	}
 }

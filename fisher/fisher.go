@@ -13,6 +13,7 @@ package fisher
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -83,6 +84,9 @@ type Settings struct {
 	Precision Precision // precision of the inverses that Direct and Woodbury store
 	Damping   float64   // α, positive
 	Steps     int       // K: steps between refreshes of the blocks; Cheapest compares the costs of K steps
+	// Groups lists, for NewCategorical, the number of units of each variable, at least 1. If it is nil, each unit
+	// has a block of its own.
+	Groups []int
 }
 
 // Inverse holds the damped inverses of the Fisher blocks of one layer. Apply does not change an
@@ -195,10 +199,13 @@ func (v *Inverse) Bytes() int64 {
 // Choose returns the form for a layer with this many units, estimated from n samples of which none
 // is negligible. size is the size of a block, 1 + the number of parents.
 func (s Settings) Choose(n, size, units int) Form {
-	if s.Form == Cheapest {
-		return all(n, units).cheapest(size, s)
+	switch {
+	case s.Form != Cheapest:
+		return s.Form
+	case s.Groups != nil:
+		return Direct
 	}
-	return s.Form
+	return all(n, units).cheapest(size, s)
 }
 
 // Bytes returns the memory in bytes that the inverses of a layer take if no sample is negligible. If
@@ -215,11 +222,18 @@ func (s Settings) Bytes(n, size, units int) float64 {
 	case Woodbury:
 		return float64(units)*(kernels.SymmetricBytes(n, s.Precision)+float*float64(n)) + sampleBytes(n, size)
 	}
-	return float64(units) * kernels.SymmetricBytes(size, s.Precision)
+	if s.Groups == nil {
+		return float64(units) * kernels.SymmetricBytes(size, s.Precision)
+	}
+	bytes := 0.0
+	for _, units := range s.Groups {
+		bytes += kernels.SymmetricBytes(units*size, s.Precision)
+	}
+	return bytes
 }
 
-// Scratch returns about how many bytes of memory NewInverse takes at most in addition to the inverses,
-// if the tasks run on this many threads. The other arguments are the same as for Choose.
+// Scratch returns about how many bytes of memory NewInverse or NewCategorical takes at most in addition to the
+// inverses, if the tasks run on this many threads. The other arguments are the same as for Choose.
 func (s Settings) Scratch(n, size, units, threads int) float64 {
 	const float, double = 4, 8
 	rows, columns := float64(n), float64(size)
@@ -230,6 +244,10 @@ func (s Settings) Scratch(n, size, units, threads int) float64 {
 		// solver, and the orthogonal rows.
 		rank := min(rows, columns)
 		return double * (rows*columns + 4*rank*rank + rank*columns)
+	}
+	if s.Groups != nil {
+		largest := float64(slices.Max(s.Groups)) * columns
+		return float * float64(min(threads, len(s.Groups))) * (min(rows, rowsAtOnce)*columns + 2*largest*largest)
 	}
 	bytes := 0.0
 	if s.Form == Cheapest || s.Form == Woodbury {
@@ -258,10 +276,6 @@ func (v *Inverse) Apply(gradients blas32.General, first int) {
 	case Diagonal:
 		v.applyDiagonal(gradients, first)
 	case Direct:
-		if v.variables != nil {
-			v.applyCategorical(gradients, first)
-			return
-		}
 		v.applyDirect(gradients, first)
 	case Woodbury:
 		v.applyWoodbury(gradients, first)

@@ -408,7 +408,7 @@ func TestEstimatesThatDoNotFit(t *testing.T) {
 					t.Errorf("groups of %v of 4 units: panic %v", groups, said)
 				}
 			}()
-			_, _ = NewCategorical(Categories{Parents: whole.Parents, Probabilities: whole.Weights, SampleWeights: whole.SampleWeights, Groups: groups}, Settings{Damping: 1}, inTurn)
+			_, _ = NewCategorical(Categories{Parents: whole.Parents, Probabilities: whole.Weights, SampleWeights: whole.SampleWeights}, Settings{Damping: 1, Groups: groups}, inTurn)
 		}()
 	}
 	for _, form := range append(estimated, Cheapest) {

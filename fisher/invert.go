@@ -61,16 +61,31 @@ func (w *workspace) invertDamped(dst *kernels.Symmetric, block kernels.Matrix, d
 	return true
 }
 
+// applyDirect multiplies the gradients of each unit, or of all units of a variable together.
 func (v *Inverse) applyDirect(gradients kernels.Matrix, first int) {
 	w := scratch.Get().(*workspace)
 	defer scratch.Put(w)
 	scale := float32(1 + v.damping)
-	product := matrix(&w.panel, 1, gradients.Cols).Data
-	for i := range gradients.Rows {
-		g := kernels.Row(gradients, i)
-		v.blocks[first+i].Mul(product, g)
-		for k, x := range product {
-			g[k] = scale * x
+	for i := 0; i < gradients.Rows; {
+		block, units := first+i, 1
+		if v.variables != nil {
+			block = v.variables[block]
+			for i+units < gradients.Rows && v.variables[first+i+units] == block {
+				units++
+			}
 		}
+		joined := matrix(&w.panel, 2, units*gradients.Cols)
+		g, product := kernels.Row(joined, 0), kernels.Row(joined, 1)
+		for k := range units {
+			copy(g[k*gradients.Cols:], kernels.Row(gradients, i+k))
+		}
+		v.blocks[block].Mul(product, g)
+		for k := range units {
+			row := kernels.Row(gradients, i+k)
+			for l, x := range product[k*gradients.Cols:][:gradients.Cols] {
+				row[l] = scale * x
+			}
+		}
+		i += units
 	}
 }

@@ -166,10 +166,7 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	most := 0.0
 	eachLayer(a, algorithm, func(_ network, i int, c engine.Connection, rows float64) {
 		all := rows * float64(c.Positions)
-		bytes := settings(algorithm).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
-		if groups := a.Blocks(i); groups != nil {
-			bytes = settings(algorithm).CategoricalScratch(number(all), c.Inputs, groups, runtime.GOMAXPROCS(0))
-		}
+		bytes := settings(algorithm, a.Blocks(i)).Scratch(number(all), c.Inputs, c.Outputs, runtime.GOMAXPROCS(0))
 		bytes += float * all * float64(1+c.Outputs)
 		if c.Shared() {
 			bytes += float * all * float64(c.Inputs)
@@ -287,24 +284,18 @@ func (cpu) MetricBlocks(a engine.Architecture, algorithm engine.Algorithm) (gene
 	if algorithm.Metric == engine.Euclidean {
 		return generative, recognition
 	}
-	eachLayer(a, algorithm, func(n network, i int, c engine.Connection, rows float64) {
-		[][]engine.Blocks{generative, recognition}[n][i] = layerBlocks(a, i, c, algorithm, rows)
+	eachLayer(a, algorithm, func(n network, i int, c engine.Connection, samples float64) {
+		s, rows := settings(algorithm, a.Blocks(i)), number(samples*float64(c.Positions))
+		[][]engine.Blocks{generative, recognition}[n][i] = engine.Blocks{
+			Bytes: memory.Bytes(s.Bytes(rows, c.Inputs, c.Outputs)), Form: s.Choose(rows, c.Inputs, c.Outputs).String(),
+		}
 	})
 	return generative, recognition
 }
 
-// layerBlocks describes the inverses of layer i for this many samples.
-func layerBlocks(a engine.Architecture, i int, c engine.Connection, algorithm engine.Algorithm, samples float64) engine.Blocks {
-	s, n := settings(algorithm), number(samples*float64(c.Positions))
-	if groups := a.Blocks(i); groups != nil && algorithm.Metric == engine.Block {
-		return engine.Blocks{Bytes: memory.Bytes(s.CategoricalBytes(c.Inputs, groups)), Form: fisher.Direct.String()}
-	}
-	return engine.Blocks{Bytes: memory.Bytes(s.Bytes(n, c.Inputs, c.Outputs)), Form: s.Choose(n, c.Inputs, c.Outputs).String()}
-}
-
-// settings returns the settings for inverting the blocks.
-func settings(a engine.Algorithm) fisher.Settings {
-	s := fisher.Settings{Form: fisher.Cheapest, Precision: fisher.Float32, Damping: a.Damping, Steps: a.RefreshEvery}
+// settings returns the settings for inverting the blocks of a layer with these groups.
+func settings(a engine.Algorithm, groups []int) fisher.Settings {
+	s := fisher.Settings{Form: fisher.Cheapest, Precision: fisher.Float32, Damping: a.Damping, Steps: a.RefreshEvery, Groups: groups}
 	switch a.Metric {
 	case engine.Diagonal:
 		s.Form = fisher.Diagonal

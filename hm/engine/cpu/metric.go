@@ -88,11 +88,11 @@ func (t *trainer) computeMetric() error {
 
 // invert returns the inverses of the blocks of a layer.
 func (t *trainer) invert(of layerSamples) (*fisher.Inverse, error) {
-	groups := t.weights.architecture.Blocks(of.layer)
-	if groups == nil {
-		return fisher.NewInverse(t.estimate(of), settings(t.job.Algorithm), parallel)
+	s := settings(t.job.Algorithm, t.weights.architecture.Blocks(of.layer))
+	if s.Groups == nil {
+		return fisher.NewInverse(t.estimate(of), s, parallel)
 	}
-	return fisher.NewCategorical(t.categories(of, groups), settings(t.job.Algorithm), parallel)
+	return fisher.NewCategorical(t.categories(of), s, parallel)
 }
 
 // freeze stores the inverses of the blocks of a layer, or returns an engine.Singular with the error
@@ -158,8 +158,8 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 }
 
 // categories returns the estimate of the joint blocks of a layer of categorical variables.
-func (t *trainer) categories(of layerSamples, groups []int) fisher.Categories {
-	c := fisher.Categories{Parents: of.parents, Probabilities: kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols), Groups: groups}
+func (t *trainer) categories(of layerSamples) fisher.Categories {
+	c := fisher.Categories{Parents: of.parents, Probabilities: kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)}
 	c.Parents.Rows = of.residuals.Rows
 	if !t.weights.architecture.Binary(of.layer) {
 		c.Information = kernels.NewMatrix(of.residuals.Rows, of.residuals.Cols)
