@@ -176,9 +176,6 @@ type Layer struct {
 	Data  []float32 // Units × Width, row-major; a view of Parameters.Flat
 }
 
-// newLayer returns a layer with the shape of a connection, without data.
-func newLayer(c Connection) Layer { return Layer{Units: c.Outputs, Width: c.Inputs} }
-
 // Row returns row j, bias first.
 func (l Layer) Row(j int) []float32 { return l.Data[j*l.Width : (j+1)*l.Width] }
 
@@ -199,31 +196,22 @@ type Parameters struct {
 	Classifier Layer
 }
 
-// NewParameters returns parameters that are all zero.
+// NewParameters returns parameters that are all zero. Flat holds, in this order: p, bottom up, and its tanh layers; q
+// and its tanh layers; the classifier.
 func NewParameters(a Architecture) *Parameters {
-	p := &Parameters{Architecture: a, Tanh: make([][2][]Layer, len(a.Tanh)), Classifier: a.classifier()}
+	p := &Parameters{Architecture: a, Flat: make([]float32, a.Size()), Tanh: make([][2][]Layer, len(a.Tanh)), Classifier: a.classifier()}
+	rest := p.Flat
 	for _, n := range a.Networks() {
 		layers := make([]Layer, len(a.Units))
 		for i := range layers {
-			layers[i] = newLayer(n.Connection(a, i))
+			c := n.Connection(a, i)
+			layers[i] = Layer{Units: c.Outputs, Width: c.Inputs, Data: rest[:c.size():c.size()]}
+			rest = rest[c.size():]
 		}
 		*n.layers(p) = layers
 	}
-	p.view(make([]float32, a.Size()))
+	p.Classifier.Data = rest
 	return p
-}
-
-// view makes the layers views of flat, in this order: p, bottom up, and its tanh layers; q and its
-// tanh layers; the classifier.
-func (p *Parameters) view(flat []float32) {
-	p.Flat = flat
-	for _, n := range p.Architecture.Networks() {
-		for i, layer := range *n.layers(p) {
-			size := layer.Units * layer.Width
-			(*n.layers(p))[i].Data, flat = flat[:size:size], flat[size:]
-		}
-	}
-	p.Classifier.Data = flat
 }
 
 // classifier returns the classifier's layer, without data.

@@ -25,18 +25,6 @@ func MeanReport(data []Likelihood) (r Report) {
 	return r
 }
 
-// Summarize returns the importance-sampled estimate of log p(x), the lower bound (both in nats),
-// and the effective sample size of the weights ω = p/q as a fraction of the number of samples. It
-// computes them from log p(x,h) and log q(h|x) of the samples of one datum.
-func Summarize(logP, logQ []float64) (estimate, bound, ess float64) {
-	var s WeightSum
-	for k := range logP {
-		s.Add(logP[k] - logQ[k])
-	}
-	l := s.Likelihood()
-	return l.LogP, l.Bound, l.ESS
-}
-
 // WeightSum accumulates importance weights ω, given as logarithms, without overflow. Its zero value
 // is empty.
 type WeightSum struct {

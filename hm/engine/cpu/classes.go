@@ -89,7 +89,7 @@ func (v *pass) classLogits(logits kernels.Matrix) {
 }
 
 // scoreClasses writes ℓ(y) of sample r to scores and log q(y|h) to logQ. logits holds the logits of
-// the sample's classes. recognize and scoreGeneration must have run before.
+// the sample's classes. recognize and scoreStates(generative) must have run before.
 func (v *pass) scoreClasses(scores, logQ []float64, r int, logits []float32) {
 	c := v.weights.classes
 	total := kernels.LogSumExp(logits)

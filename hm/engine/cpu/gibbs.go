@@ -58,10 +58,10 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 			c.sweep(ctx)
 			report(c.data)
 		}
-		c.generativeOutputs(0)
+		c.computeOutputs(generative, 0)
 		m.weights.writeMeans(&last, generative, 0, from, c.outputs[generative][0])
-		c.scoreGeneration()
-		c.scoreRecognition()
+		c.scoreStates(generative)
+		c.scoreStates(recognition)
 		c.writeDraws(&last, from)
 	})
 	return last, err
@@ -147,9 +147,9 @@ func (c *chains) sweep(ctx context.Context) {
 // and picks the candidate with the largest result. The probability of a pick is then proportional
 // to the weight, and no sum over the candidates is needed.
 func (c *chains) draw(ctx context.Context, i int) {
-	c.generativeOutputs(i)
+	c.computeOutputs(generative, i)
 	if i > 0 {
-		c.recognitionOutputs(i)
+		c.computeOutputs(recognition, i)
 	}
 	for r := range c.data {
 		c.best[r] = math.Inf(-1)

@@ -33,7 +33,8 @@ func (t *trainer) weigh() {
 		for d := first; d < min(first+dataAPiece, t.wake.data); d++ {
 			t.objective.weighResiduals(d)
 			if t.wake.teaches[recognition] {
-				t.wake.sumOfDatum(d)
+				residuals, of := t.wake.signal(recognition, 1)
+				t.wake.sumOverSamples(t.wake.datum, residuals, d, of)
 			}
 		}
 	})

@@ -107,12 +107,6 @@ func (l *lesson) signal(n network, i int) (kernels.Matrix, weighting) {
 	return l.residuals[n][i], l.counted[n]
 }
 
-// sumOfDatum writes the row of l.datum for datum d.
-func (l *lesson) sumOfDatum(d int) {
-	residuals, of := l.signal(recognition, 1)
-	l.sumOverSamples(l.datum, residuals, d, of)
-}
-
 // sumOverSamples sets row d of sums to the weighted sum of the rows that belong to the samples of
 // datum d.
 func (l *lesson) sumOverSamples(sums, rows kernels.Matrix, d int, of weighting) {

@@ -63,14 +63,10 @@ func samplesOf(algorithm engine.Algorithm) float64 {
 }
 
 // outputs returns the number of outputs of all layers of both networks.
-func outputs(a engine.Architecture) (generative, recognition float64) {
-	for i := range a.Units {
-		generative += float64(outputsOf(a.GenerativeConnection(i)))
-		if i > 0 {
-			recognition += float64(outputsOf(a.RecognitionConnection(i)))
-		}
-	}
-	return generative, recognition
+func outputs(a engine.Architecture) (ofGenerative, ofRecognition float64) {
+	var sums [2]float64
+	eachLayer(a, engine.Algorithm{}, func(n network, _ int, c engine.Connection, _ float64) { sums[n] += float64(outputsOf(c)) })
+	return sums[0], sums[1]
 }
 
 // fixedBytes returns the memory that does not depend on the minibatch: all copies of the
@@ -132,14 +128,11 @@ func lessonBytes(a engine.Architecture, data, rows float64) float64 {
 // that may omit samples.
 func compactBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	numbers := 0.0
-	for i, units := range a.Units[1:] {
-		if leavesOut(algorithm, generative) {
-			numbers += float64(1 + units)
+	eachLayer(a, algorithm, func(n network, i int, _ engine.Connection, _ float64) {
+		if parents := n.Parents(i); parents > 0 && parents <= a.Depth() && leavesOut(algorithm, n) {
+			numbers += float64(1 + a.Units[parents])
 		}
-		if i+1 < a.Depth() && leavesOut(algorithm, recognition) {
-			numbers += float64(1 + units)
-		}
-	}
+	})
 	return float * samplesOf(algorithm) * numbers
 }
 
@@ -222,13 +215,11 @@ func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if algorithm.HasDreams() {
 		terms = 2
 	}
-	for i := range a.Units {
-		for _, c := range []engine.Connection{a.GenerativeConnection(i), a.RecognitionConnection(max(i, 1))} {
-			if c.Shared() {
-				most = max(most, float*terms*math.Ceil(samplesOf(algorithm)/samplesAPart)*float64(c.Outputs)*float64(c.Inputs))
-			}
+	eachLayer(a, algorithm, func(_ network, _ int, c engine.Connection, _ float64) {
+		if c.Shared() {
+			most = max(most, float*terms*math.Ceil(samplesOf(algorithm)/samplesAPart)*float64(c.Outputs)*float64(c.Inputs))
 		}
-	}
+	})
 	return most
 }
 

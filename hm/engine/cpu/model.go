@@ -112,7 +112,7 @@ func (v *pass) eachPart(ctx context.Context, p piece, n, samples int, at place, 
 	for first := 0; first < samples && ctx.Err() == nil; first += p.samples {
 		v.resize(n, min(p.samples, samples-first))
 		v.recognize(at.from(first), nil)
-		v.scoreGeneration()
+		v.scoreStates(generative)
 		visit(first)
 	}
 }
@@ -129,8 +129,8 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 		at := place{key: philox.Key(seed), datum: func(d int) uint32 { return uint32(first + from + d) }}
 		v.dreams.resize(n, 1)
 		v.dreams.dream(at.to(philox.Dream))
-		v.dreams.scoreGeneration()
-		v.dreams.scoreRecognition()
+		v.dreams.scoreStates(generative)
+		v.dreams.scoreStates(recognition)
 		for d := range n {
 			copy(kernels.Row(v.inner.states[0], d), kernels.Row(v.dreams.states[0], d))
 		}
@@ -164,8 +164,8 @@ func (m *model) Descend(ctx context.Context, n, layer int, seed uint64) (engine.
 		for i := range v.states {
 			m.weights.writeMeans(&draws, generative, i, from, v.outputs[generative][i])
 		}
-		v.scoreGeneration()
-		v.scoreRecognition()
+		v.scoreStates(generative)
+		v.scoreStates(recognition)
 		v.writeDraws(&draws, from)
 	})
 	return draws, err
@@ -177,10 +177,10 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		// A pass holds several rows with all their samples, or some samples of one row.
 		row := from*samples + first
 		for i := 1; i < len(v.states); i++ {
-			v.recognitionOutputs(i)
+			v.computeOutputs(recognition, i)
 			m.weights.writeMeans(&draws, recognition, i, row, v.outputs[recognition][i])
 		}
-		v.generativeOutputs(0)
+		v.computeOutputs(generative, 0)
 		m.weights.writeMeans(&draws, generative, 0, row, v.outputs[generative][0])
 		v.writeDraws(&draws, row)
 	})

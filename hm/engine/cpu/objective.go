@@ -16,7 +16,10 @@ type samples struct {
 	wake       *lesson
 	dreams     *lesson   // nil if the algorithm draws no dreams
 	importance []float64 // normalised importance weights ω̃, S per datum
-	warmth     float64   // factor of the regularisers' strengths in this step (WarmedUp), divided by B·S
+	// estimates holds the weights of the wake samples in the gradients of p and q by the algorithm's Estimator, or nil
+	// without one.
+	estimates [2][]float64
+	warmth    float64 // factor of the regularisers' strengths in this step (WarmedUp), divided by B·S
 }
 
 // objective decides how much each sample of a step counts in the step's gradient. The published
@@ -40,13 +43,14 @@ type objective interface {
 func newObjective(s *samples) objective {
 	usual := objective(likelihood{s})
 	a := s.algorithm
+	if a.Estimator != nil {
+		s.estimates = [2][]float64{make([]float64, len(s.importance)), make([]float64, len(s.importance))}
+	}
 	switch {
 	case s.labels != nil && s.weights.classes != nil:
 		return newLabels(s)
 	case a.Reinforce:
 		return newReinforce(s)
-	case a.Estimator != nil:
-		usual = newEstimated(s)
 	}
 	if a.EntropyEstimator != 0 {
 		usual = printedEntropy{usual, s}
@@ -58,7 +62,7 @@ func newObjective(s *samples) objective {
 }
 
 // likelihood weighs samples by the rule of the algorithm: wake samples by their importance ω̃,
-// minus a baseline in the gradient of q, and dreams equally.
+// minus a baseline in the gradient of q, or by the algorithm's Estimator, and dreams equally.
 type likelihood struct{ *samples }
 
 func (o likelihood) weighImportance(part *pass, first int, _ []int, _ place) {
@@ -78,6 +82,12 @@ func (o likelihood) weighImportance(part *pass, first int, _ []int, _ place) {
 		for k := range weights {
 			weights[k] /= sum
 		}
+		if e := o.algorithm.Estimator; e != nil {
+			p, q := o.estimates[generative][(first+d)*s:(first+d+1)*s], o.estimates[recognition][(first+d)*s:(first+d+1)*s]
+			clear(p)
+			clear(q)
+			e.Weigh(part.logP[d*s:(d+1)*s], part.logQ[d*s:(d+1)*s], p, q)
+		}
 	}
 }
 
@@ -86,6 +96,8 @@ func (o likelihood) weight(of *lesson, n network, r int) float64 {
 	switch {
 	case of != o.wake && n == recognition:
 		return a.Sleep / data
+	case of == o.wake && a.Estimator != nil:
+		return o.estimates[n][r] / data * [2]float64{1, a.QWake}[n]
 	case of == o.wake && n == generative:
 		return o.importance[r] / data
 	case of != o.wake || !a.HasRecognitionWake():

@@ -173,7 +173,7 @@ func (v *pass) score(todo int, n network, i, r int, key philox.Key, c philox.Cou
 func (v *pass) recognize(at place, given func(i, r int) bool) {
 	clear(v.logQ)
 	for i := 1; i < len(v.states); i++ {
-		v.recognitionOutputs(i)
+		v.computeOutputs(recognition, i)
 		for r := range v.logQ {
 			draws := kernels.Draws
 			if given != nil && given(i, r) {
@@ -184,22 +184,26 @@ func (v *pass) recognize(at place, given func(i, r int) bool) {
 	}
 }
 
-// recognitionOutputs computes the outputs of q(hⁱ|hⁱ⁻¹). In the first layer, the outputs are the
+// computeOutputs computes the outputs of layer i of a network. In the first layer of q, the outputs are the
 // same for all samples of a datum, so it computes them once per datum.
-func (v *pass) recognitionOutputs(i int) {
-	outputs := v.outputs[recognition][i]
-	if i == 1 && v.samples > 1 {
-		shared := outputs
-		shared.Rows, shared.Stride = v.data, v.samples*outputs.Stride
-		v.weights.logits(recognition, 1, shared, v.states[0])
-		for r := range v.logQ {
-			if r%v.samples != 0 {
-				copy(kernels.Row(outputs, r), kernels.Row(outputs, r-r%v.samples))
-			}
-		}
+func (v *pass) computeOutputs(n network, i int) {
+	outputs := v.outputs[n][i]
+	var parents kernels.Matrix // the prior has none
+	if of := n.Parents(i); of < len(v.states) {
+		parents = v.states[of]
+	}
+	if n == generative || i > 1 || v.samples == 1 {
+		v.weights.logits(n, i, outputs, parents)
 		return
 	}
-	v.weights.logits(recognition, i, outputs, v.states[i-1])
+	shared := outputs
+	shared.Rows, shared.Stride = v.data, v.samples*outputs.Stride
+	v.weights.logits(n, i, shared, parents)
+	for r := range v.logQ {
+		if r%v.samples != 0 {
+			copy(kernels.Row(outputs, r), kernels.Row(outputs, r-r%v.samples))
+		}
+	}
 }
 
 // scoreLayer adds the log-probability of each sample's layer i in a network to sums.
@@ -209,39 +213,22 @@ func (v *pass) scoreLayer(n network, i int, sums []float64) {
 	}
 }
 
-// scoreRecognition computes log q(h|x) of the existing states into logQ.
-func (v *pass) scoreRecognition() {
-	clear(v.logQ)
-	for i := 1; i < len(v.states); i++ {
-		v.recognitionOutputs(i)
-		v.scoreLayer(recognition, i, v.logQ)
+// scoreStates computes log p(x,h) of the existing states into logP, or log q(h|x) into logQ.
+func (v *pass) scoreStates(n network) {
+	sums := [...][]float64{generative: v.logP, recognition: v.logQ}[n]
+	clear(sums)
+	for i := int(n); i < len(v.states); i++ {
+		v.computeOutputs(n, i)
+		v.scoreLayer(n, i, sums)
 	}
 }
 
-// scoreGeneration computes log p(x,h) of the existing states into logP.
-func (v *pass) scoreGeneration() {
-	clear(v.logP)
-	for i := range v.states {
-		v.generativeOutputs(i)
-		v.scoreLayer(generative, i, v.logP)
-	}
-}
-
-// scoreDreams does the same as scoreGeneration, but uses the existing outputs.
+// scoreDreams does the same as scoreStates for p, but uses the existing outputs.
 func (v *pass) scoreDreams() {
 	clear(v.logP)
 	for i := range v.states {
 		v.scoreLayer(generative, i, v.logP)
 	}
-}
-
-// generativeOutputs computes the outputs of p(hⁱ|hⁱ⁺¹), or of the prior.
-func (v *pass) generativeOutputs(i int) {
-	var parents kernels.Matrix // the prior has none
-	if i < len(v.states)-1 {
-		parents = v.states[i+1]
-	}
-	v.weights.logits(generative, i, v.outputs[generative][i], parents)
 }
 
 // dream draws all layers from p, downward from the prior, and keeps the outputs that it drew from.
@@ -252,7 +239,7 @@ func (v *pass) dream(at place) { v.descend(len(v.states), at) }
 // must already have states.
 func (v *pass) descend(layer int, at place) {
 	for i := layer - 1; i >= 0; i-- {
-		v.generativeOutputs(i)
+		v.computeOutputs(generative, i)
 		for r := range v.data {
 			v.weights.units[generative][i].do(kernels.Draws, v.units(i, r), kernels.Row(v.outputs[generative][i], r), at.key, at.counter(i, r, 0))
 		}

@@ -191,14 +191,16 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 		}}
 		part.load(t.job.Data, at.to(philox.Binarize), func(d int) int { return rows[first+d] })
 		part.recognize(at.to(philox.Wake), chains.given(part, rows[first:last]))
-		part.scoreGeneration()
+		part.scoreStates(generative)
 		for d := range part.data {
-			l, s := &ofDatum[first+d], part.samples
-			from := d * s
+			from, sum := d*part.samples, engine.WeightSum{}
 			if chains != nil {
 				from++ // sample 0 may be a state of the chain, not a draw from q
 			}
-			l.LogP, l.Bound, l.ESS = engine.Summarize(part.logP[from:(d+1)*s], part.logQ[from:(d+1)*s])
+			for r := from; r < (d+1)*part.samples; r++ {
+				sum.Add(part.logP[r] - part.logQ[r])
+			}
+			ofDatum[first+d] = sum.Likelihood()
 		}
 		if chains != nil {
 			chains.choose(part, first, t.importance, at.to(philox.Accept))
@@ -219,6 +221,6 @@ func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
 		part.scoreDreams()
 	}
 	if dreams.teaches[recognition] {
-		part.scoreRecognition()
+		part.scoreStates(recognition)
 	}
 }
