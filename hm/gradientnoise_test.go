@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -20,20 +21,23 @@ import (
 func TestGradientNoise(t *testing.T) {
 	set := patterns(t)
 	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
+	estimated := func(e *engine.Estimator) engine.Algorithm {
+		return engine.Algorithm{Rule: engine.Rule{QWake: 1, Estimator: e}}
+	}
 	for _, test := range []struct {
 		method Method
-		rule   oracle.Rule
+		rule   engine.Algorithm
 	}{
 		{WS(), oracle.WakeSleep},
 		{RWS(), oracle.ReweightedWakeSleep},
-		{REINFORCE(), oracle.Rule{QWake: 1, Reinforce: oracle.ConstantBaseline}},
-		{REINFORCE().ReinforceBaseline(NoBaseline), oracle.Rule{QWake: 1, Reinforce: oracle.WithoutBaseline}},
-		{REINFORCE().ReinforceBaseline(OptimalBaseline), oracle.Rule{QWake: 1, Reinforce: oracle.OptimalBaseline}},
-		{VIMCO(), oracle.Rule{QWake: 1, Weigh: oracle.VIMCO(false)}},
-		{OVIS().PhaseParameters(0.5), oracle.Rule{QWake: 1, Weigh: oracle.OVIS(0.5)}},
-		{TVO().PhaseParameters(0, 0.2), oracle.Rule{QWake: 1, Weigh: oracle.TVO([]float64{0, 0.2})}},
-		{RWS().PhaseParameters(1), oracle.Rule{Weighting: oracle.Ratio, QWake: 1, Baseline: true}},
-		{RWS().PhaseParameters(0), oracle.Rule{Weighting: oracle.Ratio, Sleep: 1}},
+		{REINFORCE(), engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.ConstantBaseline}},
+		{REINFORCE().ReinforceBaseline(NoBaseline), engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.NoBaseline}},
+		{REINFORCE().ReinforceBaseline(OptimalBaseline), engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline}},
+		{VIMCO(), estimated(oracle.VIMCO(false))},
+		{OVIS().PhaseParameters(0.5), estimated(oracle.OVIS(0.5))},
+		{TVO().PhaseParameters(0, 0.2), estimated(oracle.TVO([]float64{0, 0.2}))},
+		{RWS().PhaseParameters(1), engine.Algorithm{Rule: engine.Rule{Exponent: 1, QWake: 1}, Baseline: true}},
+		{RWS().PhaseParameters(0), engine.Algorithm{Rule: engine.Rule{Exponent: 1, Sleep: 1}}},
 	} {
 		t.Run(test.method.Spec().String(), func(t *testing.T) {
 			method := test.method.Samples(2).BatchSize(trainingRows).Metric(Block).Optimizer(Adam)

@@ -30,7 +30,7 @@ func meanGradient(t *testing.T, e engine.Engine) {
 				}
 				step(t, trainer, 0) // the next step, with unchanged parameters
 			}
-			want := n.Expected(n.Rows(data), a.Samples, data.Rows*a.Samples, rule(a))
+			want := n.Expected(n.Rows(data), a.Samples, data.Rows*a.Samples, a)
 			for k := range want.Variance {
 				want.Variance[k] /= float64(steps)
 			}

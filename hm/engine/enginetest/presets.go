@@ -43,7 +43,7 @@ func (p preset) algorithm() engine.Algorithm {
 var estimators = []struct {
 	name   string
 	rule   engine.Rule
-	oracle oracle.Weigh
+	oracle *engine.Estimator
 }{
 	{"VIMCO", weighedBy(engine.VIMCO(false)), oracle.VIMCO(false)},
 	{"VIMCO with arithmetic means", weighedBy(engine.VIMCO(true)), oracle.VIMCO(true)},
@@ -53,24 +53,6 @@ var estimators = []struct {
 
 func weighedBy(e *engine.Estimator) engine.Rule {
 	return engine.Rule{Exponent: 1, QWake: 0.9, Estimator: e}
-}
-
-func rule(a engine.Algorithm) oracle.Rule {
-	for _, e := range estimators {
-		if a.Estimator == e.rule.Estimator {
-			return oracle.Rule{Weighting: oracle.Weighting(a.Exponent), QWake: a.QWake, Sleep: a.Sleep, Weigh: e.oracle}
-		}
-	}
-	r := oracle.Rule{Weighting: oracle.Weighting(a.Exponent), QWake: a.QWake, Sleep: a.Sleep, Baseline: a.Baseline}
-	if a.Reinforce {
-		r.Baseline = false
-		r.Reinforce = map[engine.ReinforceBaseline]oracle.Reinforce{
-			engine.NoBaseline:       oracle.WithoutBaseline,
-			engine.ConstantBaseline: oracle.ConstantBaseline,
-			engine.OptimalBaseline:  oracle.OptimalBaseline,
-		}[a.ReinforceBaseline]
-	}
-	return r
 }
 
 func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {

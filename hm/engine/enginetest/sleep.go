@@ -32,7 +32,7 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			size := len(p.Flat) - first
 			deviation, variance := make([]float64, size), make([]float64, size)
 			product, productVariance := make([]float64, size), make([]float64, size)
-			factor := rule(a).Sleep
+			factor := a.Sleep
 			exactFirst := oracle.NewNetworks(p).Dreamed(factor)
 			for s := range uint64(seeds) {
 				j := job(a, randomRows(3, p.Architecture.Visible()))

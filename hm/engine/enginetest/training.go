@@ -146,9 +146,14 @@ func wantNorms(t *testing.T, got []engine.LayerNorms, weights, gradient, directi
 // has labels.
 func plainGradient(a engine.Algorithm, n *oracle.Networks, samples oracle.Draws, labels []int, step int) []float64 {
 	if labels != nil {
-		return n.LabelGradientOn(samples.Wake, labels, oracle.LabelRule{Proposal: a.LabelProposal, Gamma: a.Gamma, Weight: a.LabelWeight, Baseline: a.Baseline})
+		return n.LabelGradientOn(samples.Wake, labels, a)
 	}
-	gradient := n.GradientOn(samples, rule(a))
+	for _, e := range estimators {
+		if a.Estimator == e.rule.Estimator {
+			a.Estimator = e.oracle
+		}
+	}
+	gradient := n.GradientOn(samples, a)
 	if !a.HasEntropy() {
 		return gradient
 	}
@@ -266,12 +271,12 @@ func evaluationPoint(a engine.Algorithm, s *engine.State, rate float64) *oracle.
 // fisherBlocks returns the oracle's blocks of both networks on the samples of a step: the blocks of
 // q from the wake samples, the blocks of p from the source that the algorithm selects.
 func fisherBlocks(a engine.Algorithm, n *oracle.Networks, samples oracle.Draws) []oracle.Block {
-	p, q := n.WakeMeasure(samples, rule(a).Weighting), n.WakeMeasure(samples, oracle.Uniform)
+	p, q := n.WakeMeasure(samples, oracle.Weighting(a.Exponent)), n.WakeMeasure(samples, oracle.Uniform)
 	switch a.FisherSource {
 	case engine.FromSleep:
 		p = oracle.Equal(samples.Dreams)
 	case engine.FromLegacy:
-		p = n.LegacyMeasure(samples, rule(a).Weighting)
+		p = n.LegacyMeasure(samples, oracle.Weighting(a.Exponent))
 	}
 	switch a.Metric {
 	case engine.Euclidean:

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // Under the distributions of the networks themselves, local entropies must add up to the joint
@@ -74,7 +76,7 @@ func TestEntropyIsWeightDecayInTheFisherMetric(t *testing.T) {
 func TestTheEntropyEstimatorIsABaseline(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		samples, theta := draw(m, data, 3, 4, 5), m.Architecture.GenerativeSize()
-		for _, with := range []Rule{ReweightedWakeSleep, Bidirectional} {
+		for _, with := range []engine.Algorithm{ReweightedWakeSleep, Bidirectional} {
 			without := with
 			without.Baseline = false
 			want := m.GradientOn(samples, without)

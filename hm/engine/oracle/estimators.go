@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Weigh returns the weights of the scores of p and q for samples h ~ q(h|x) of one datum, given
-// their log p(x,h) and log q(h|x). The functions below write each estimator as its paper defines
-// it, regardless of cost.
-type Weigh func(logP, logQ []float64) (p, q []float64)
+// The functions below write each estimator as its paper defines it, regardless of cost.
 
 // bound returns log (1/S) Σ exp(values).
 func bound(values []float64) float64 {
@@ -30,21 +29,19 @@ func without(values []float64, k int) []float64 {
 }
 
 // controlled returns the estimator that ascends the bound with a control variate for sample k.
-func controlled(control func(logω []float64, k int) float64) Weigh {
-	return func(logP, logQ []float64) (p, q []float64) {
+func controlled(control func(logω []float64, k int) float64) *engine.Estimator {
+	return &engine.Estimator{Weigh: func(logP, logQ, p, q []float64) {
 		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
-		p = normalize(logω)
-		q = make([]float64, len(p))
+		copy(p, normalize(logω))
 		for k := range q {
 			q[k] = bound(logω) - p[k] - control(logω, k)
 		}
-		return p, q
-	}
+	}}
 }
 
 // VIMCO returns the estimator that replaces the log-weight of a sample by a mean of the others
 // (Mnih and Rezende 2016).
-func VIMCO(arithmetic bool) Weigh {
+func VIMCO(arithmetic bool) *engine.Estimator {
 	return controlled(func(logω []float64, k int) float64 {
 		others := without(logω, k)
 		mean := floats.Sum(others) / float64(len(others))
@@ -57,7 +54,7 @@ func VIMCO(arithmetic bool) Weigh {
 
 // OVIS returns the estimator with the asymptotic control variate (Liévin, Dittadi, Christensen and
 // Winther 2020, 17).
-func OVIS(γ float64) Weigh {
+func OVIS(γ float64) *engine.Estimator {
 	return controlled(func(logω []float64, k int) float64 {
 		v := math.Exp(logω[k] - floats.LogSumExp(logω))
 		return bound(without(logω, k)) - γ*v + (1-γ)*math.Log(1-1/float64(len(logω)))
@@ -67,10 +64,9 @@ func OVIS(γ float64) Weigh {
 // TVO returns the estimator that sums, over a partition, the gradients of means of log ω under π_β
 // with self-normalised weights (Masrani, Le and Wood 2019): the mean of ∂ log ω = ∂ log p − ∂ log
 // q, and the covariance of log ω with ∂ log π̃ = β ∂ log p + (1−β) ∂ log q.
-func TVO(partition []float64) Weigh {
-	return func(logP, logQ []float64) (p, q []float64) {
+func TVO(partition []float64) *engine.Estimator {
+	return &engine.Estimator{Weigh: func(logP, logQ, p, q []float64) {
 		logω := floats.SubTo(make([]float64, len(logP)), logP, logQ)
-		p, q = make([]float64, len(logω)), make([]float64, len(logω))
 		for i, width := range widths(partition) {
 			β := partition[i]
 			π := normalize(floats.ScaleTo(make([]float64, len(logω)), β, logω))
@@ -81,8 +77,7 @@ func TVO(partition []float64) Weigh {
 				q[k] += width * (-π[k] + (1-β)*covariance)
 			}
 		}
-		return p, q
-	}
+	}}
 }
 
 // widths returns the lengths of the intervals that begin at the points of a partition of [0, 1].

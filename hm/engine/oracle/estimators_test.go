@@ -11,9 +11,11 @@ import (
 
 var partition = []float64{0, 0.05, 0.3, 0.7}
 
-func estimators() map[string]Rule {
-	by := func(weigh Weigh) Rule { return Rule{Weighting: Ratio, QWake: 1, Weigh: weigh} }
-	return map[string]Rule{
+func estimators() map[string]engine.Algorithm {
+	by := func(e *engine.Estimator) engine.Algorithm {
+		return engine.Algorithm{Rule: engine.Rule{Exponent: 1, QWake: 1, Estimator: e}}
+	}
+	return map[string]engine.Algorithm{
 		"VIMCO": by(VIMCO(false)), "VIMCO with arithmetic means": by(VIMCO(true)),
 		"OVIS, γ = 0": by(OVIS(0)), "OVIS, γ = 1": by(OVIS(1)), "TVO": by(TVO(partition)),
 	}
@@ -74,7 +76,7 @@ func TestBiasedEstimatorsTendToTheirLimits(t *testing.T) {
 		data := m.row(255, 0, 255)
 		for name, limit := range map[string][]float64{
 			"TVO":         slope(m, 0, len(m.Flat), func() float64 { return m.thermodynamic(data, partition) }),
-			"OVIS, γ = 1": m.Limit(data, Rule{Weighting: Ratio, QWake: 1}),
+			"OVIS, γ = 1": m.Limit(data, engine.Algorithm{Rule: engine.Rule{Exponent: 1, QWake: 1}}),
 		} {
 			bias := func(samples int) float64 {
 				return floats.Distance(m.Expected(data, samples, 0, estimators()[name]).Mean, limit, 2)

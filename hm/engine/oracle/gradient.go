@@ -9,25 +9,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// Rule selects the importance weights and the phases that move the networks. The wake phase always
-// moves the generative network.
-type Rule struct {
-	Weighting Weighting
-	QWake     float64 // factor of the q-wake phase; 0 omits it
-	Baseline  bool    // subtract 1/S from the weights of the q-wake phase
-	Sleep     float64 // factor of the sleep phase; 0 omits it
-	// Reinforce replaces the q-wake phase if it is not zero.
-	Reinforce Reinforce
-	// Weigh, if not nil, weighs the wake samples in the gradients of both networks.
-	Weigh Weigh
-}
-
 // These are the rules of the thesis. The printed q-wake phase (2.30) has no baseline. The baseline
 // does not change the mean, and reduces the variance if the weights are nearly equal.
 var (
-	WakeSleep           = Rule{Weighting: Uniform, Sleep: 1}                             // (2.22), (2.23)
-	ReweightedWakeSleep = Rule{Weighting: Ratio, QWake: 0.5, Baseline: true, Sleep: 0.5} // (2.32)
-	Bidirectional       = Rule{Weighting: SquareRoot, QWake: 1, Baseline: true}          // (2.38)
+	WakeSleep           = engine.Algorithm{Rule: engine.WakeSleep}                           // (2.22), (2.23)
+	ReweightedWakeSleep = engine.Algorithm{Rule: engine.ReweightedWakeSleep, Baseline: true} // (2.32)
+	Bidirectional       = engine.Algorithm{Rule: engine.Bidirectional, Baseline: true}       // (2.38)
 )
 
 // addScore adds scale·∂ log p(x,h) or scale·∂ log q(h|x) to the gradient. Without tanh layers, this
@@ -73,8 +60,8 @@ func (n *Networks) Score(m Distribution) []float64 {
 }
 
 // GradientOn returns the direction in which a training step that has drawn these samples moves both
-// networks.
-func (n *Networks) GradientOn(samples Draws, r Rule) []float64 {
+// networks, in the Euclidean metric and without regularisers.
+func (n *Networks) GradientOn(samples Draws, r engine.Algorithm) []float64 {
 	if r.Sleep != 0 && len(samples.Dreams) == 0 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
@@ -99,40 +86,41 @@ func (n *Networks) scores(states []Values) (all [][]float64) {
 
 // wakeGradient returns the gradient of the wake and the q-wake phase on samples h ~ q(h|x) of one
 // datum, given their scores and their log p(x,h) and log q(h|x).
-func (n *Networks) wakeGradient(r Rule, scores [][]float64, logP, logQ []float64) []float64 {
+func (n *Networks) wakeGradient(r engine.Algorithm, scores [][]float64, logP, logQ []float64) []float64 {
 	gradient, size := make([]float64, len(n.Flat)), n.Architecture.GenerativeSize()
-	p, q := r.weights(logP, logQ)
+	p, q := weights(r, logP, logQ)
 	for s, score := range scores {
 		floats.AddScaled(gradient[:size], p[s], score[:size])
 		floats.AddScaled(gradient[size:], q[s], score[size:])
 	}
-	if r.Reinforce != NotReinforce {
+	if r.Reinforce {
 		signal := floats.SubTo(make([]float64, len(logP)), logP, logQ)
-		floats.ScaleTo(gradient[size:], r.QWake, r.Reinforce.gradient(signal, scores)[size:])
+		floats.ScaleTo(gradient[size:], r.QWake, reinforced(r.ReinforceBaseline, signal, scores)[size:])
 	}
 	return gradient
 }
 
 // weights returns the weights of the scores of p in the wake phase, and of q in the q-wake phase.
-func (r Rule) weights(logP, logQ []float64) (p, q []float64) {
-	if r.Weigh != nil {
-		p, q = r.Weigh(logP, logQ)
+func weights(r engine.Algorithm, logP, logQ []float64) (p, q []float64) {
+	if r.Estimator != nil {
+		p, q = make([]float64, len(logP)), make([]float64, len(logP))
+		r.Estimator.Weigh(logP, logQ, p, q)
 	} else {
-		p = r.Weighting.weights(logP, logQ)
+		p = Weighting(r.Exponent).weights(logP, logQ)
 		q = slices.Clone(p)
-	}
-	if r.Baseline {
-		floats.AddConst(-1/float64(len(q)), q)
+		if r.Baseline {
+			floats.AddConst(-1/float64(len(q)), q)
+		}
 	}
 	floats.Scale(r.QWake, q)
 	return p, q
 }
 
 // Limit returns the limit of GradientOn on this data as the numbers of samples and dreams grow. The
-// baseline does not change it. Rules with Weigh have other limits, which Limit does not compute.
-func (n *Networks) Limit(data [][]float64, r Rule) []float64 {
-	gradient, size := n.Score(n.Wake(data, r.Weighting)), n.Architecture.GenerativeSize()
-	if r.Reinforce != NotReinforce {
+// baseline does not change it. Estimators have other limits, which Limit does not compute.
+func (n *Networks) Limit(data [][]float64, r engine.Algorithm) []float64 {
+	gradient, size := n.Score(n.Wake(data, Weighting(r.Exponent))), n.Architecture.GenerativeSize()
+	if r.Reinforce {
 		copy(gradient[size:], n.BoundScore(data)[size:])
 	}
 	floats.Scale(r.QWake, gradient[size:])

@@ -3,6 +3,8 @@ package oracle
 import (
 	"math"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // slope returns the central finite differences of an objective by the parameters from first to
@@ -86,8 +88,8 @@ func TestGradientOnSamplesIsTheWeightedSumOfTheirScores(t *testing.T) {
 		for name, r := range rules() {
 			want := make([]float64, len(m.Flat))
 			for _, datum := range samples.Wake {
-				first := math.Exp(float64(r.Weighting) * (m.LogJointOf(datum[0]) - m.LogRecognitionOf(datum[0])))
-				second := math.Exp(float64(r.Weighting) * (m.LogJointOf(datum[1]) - m.LogRecognitionOf(datum[1])))
+				first := math.Exp(r.Exponent * (m.LogJointOf(datum[0]) - m.LogRecognitionOf(datum[0])))
+				second := math.Exp(r.Exponent * (m.LogJointOf(datum[1]) - m.LogRecognitionOf(datum[1])))
 				for i, weight := range []float64{first / (first + second), second / (first + second)} {
 					m.addScore(want, m.Generative, datum[i], weight/2)
 					if r.Baseline {
@@ -105,10 +107,10 @@ func TestGradientOnSamplesIsTheWeightedSumOfTheirScores(t *testing.T) {
 }
 
 // rules returns the rules of the thesis, with and without the baseline.
-func rules() map[string]Rule {
+func rules() map[string]engine.Algorithm {
 	plainRWS, plainBiHM := ReweightedWakeSleep, Bidirectional
 	plainRWS.Baseline, plainBiHM.Baseline = false, false
-	return map[string]Rule{
+	return map[string]engine.Algorithm{
 		"WS": WakeSleep, "RWS": ReweightedWakeSleep, "BiHM": Bidirectional,
 		"RWS without baseline": plainRWS, "BiHM without baseline": plainBiHM,
 	}

@@ -41,29 +41,31 @@ func (n *Networks) LogLabel(v Values, y int) float64 {
 		logits, _ := n.classifierLogits(v)
 		return logits[y] - floats.LogSumExp(logits)
 	}
-	v = n.withLabel(v, y)
-	return n.logDensity(n.labelUnits(), v)
+	_, label := n.split()
+	return n.logDensity(label, n.withLabel(v, y))
 }
 
-// labelUnits returns the recognition units of the top layer, if it is the label.
-func (n *Networks) labelUnits() []Unit {
-	return n.Recognition[len(n.Recognition)-n.Architecture.Labels():]
+// split returns the recognition units below the label and the units of the label, if it is the top layer.
+func (n *Networks) split() (below, label []Unit) {
+	last := len(n.Recognition)
+	if n.Architecture.TopLabels() {
+		last -= n.Architecture.Labels()
+	}
+	return n.Recognition[:last], n.Recognition[last:]
 }
 
 // LogBelow returns log q(h|x) without the label.
 func (n *Networks) LogBelow(v Values) float64 {
-	if n.Architecture.TopLabels() {
-		return n.logDensity(n.Recognition[:len(n.Recognition)-n.Architecture.Labels()], v)
-	}
-	return n.LogRecognitionOf(v)
+	below, _ := n.split()
+	return n.logDensity(below, v)
 }
 
 // logProduct returns log p(x,h,y) q(h|x) q(y|h).
 func (n *Networks) logProduct(v Values, y int) float64 {
 	v = n.withLabel(v, y)
-	log := n.LogJointOf(v) + n.LogBelow(v) + n.LogLabel(v, y)
+	log := n.LogJointOf(v) + n.LogRecognitionOf(v)
 	if !n.Architecture.TopLabels() {
-		log += n.LogLabel(v, y) // p(y|x,h¹) = q(y|x,h¹)
+		log += 2 * n.LogLabel(v, y) // p(y|x,h¹) = q(y|x,h¹)
 	}
 	return log
 }
@@ -82,16 +84,6 @@ func (n *Networks) productScore(v Values, y int) []float64 {
 			residual++
 		}
 		floats.ScaleTo(score[start+class*len(parents):][:len(parents)], 2*residual, parents)
-	}
-	return score
-}
-
-// belowScore returns the derivative of LogBelow.
-func (n *Networks) belowScore(v Values) []float64 {
-	score := n.ScoreOf(v)
-	clear(score[:n.Architecture.GenerativeSize()])
-	if n.Architecture.TopLabels() {
-		clear(score[n.labelUnits()[0].Start:])
 	}
 	return score
 }
@@ -127,20 +119,10 @@ func (n *Networks) LogB(x []float64) []float64 {
 // LogA returns log A(x).
 func (n *Networks) LogA(x []float64) float64 { return floats.LogSumExp(n.LogB(x)) }
 
-// LabelRule selects the objective of a semi-supervised machine and its estimator. The objective is
-// Weight·(log B(x,y) − γ log A(x)) for a datum with a label y (BiHM thesis 2016, 4.7), and 2 log A(x)
-// for a datum without a label (BiHM thesis 2016, 4.8).
-type LabelRule struct {
-	Proposal engine.LabelProposal
-	Gamma    float64
-	Weight   float64 // weight of a labelled datum
-	Baseline bool    // subtract the mean weight of the samples for q(h|x)
-}
-
 // labelEstimates returns log Ã(x) and log B̃(x,y), estimated from samples h ~ q(h|x), and the
 // logarithms of the terms of Ã, one per sample and label. If labels are drawn, only the term of the
 // sample's drawn label is not 0. y is the label of the datum.
-func (n *Networks) labelEstimates(samples []Values, y int, r LabelRule) (logA float64, logB []float64, terms [][]float64) {
+func (n *Networks) labelEstimates(samples []Values, y int, r engine.Algorithm) (logA float64, logB []float64, terms [][]float64) {
 	classes := n.Architecture.Labels()
 	columns := make([][]float64, classes)
 	var all []float64
@@ -150,13 +132,13 @@ func (n *Networks) labelEstimates(samples []Values, y int, r LabelRule) (logA fl
 			score := n.logProduct(v, class)/2 - n.LogBelow(v)
 			columns[class] = append(columns[class], score)
 			switch {
-			case r.Proposal == engine.ExactLabels || !n.Architecture.TopLabels():
+			case r.LabelProposal == engine.ExactLabels || !n.Architecture.TopLabels():
 				row[class] = score
 			case v[n.Architecture.Depth()][class] != 1:
 				row[class] = math.Inf(-1)
 			default:
 				q := math.Exp(n.LogLabel(v, class))
-				if r.Proposal == engine.MixedLabels && y < classes {
+				if r.LabelProposal == engine.MixedLabels && y < classes {
 					q /= 2
 					if class == y {
 						q += 0.5
@@ -174,12 +156,11 @@ func (n *Networks) labelEstimates(samples []Values, y int, r LabelRule) (logA fl
 	return floats.LogSumExp(all) - count, logB, terms
 }
 
-// LabelGradientOn returns the direction of a step on the samples of each datum, given its label.
-func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) []float64 {
+// LabelGradientOn returns the direction of a step on the samples of each datum, given its label. The objective is
+// LabelWeight·(log B(x,y) − γ log A(x)) for a datum with a label y (BiHM thesis 2016, 4.7), and 2 log A(x)
+// for a datum without a label (BiHM thesis 2016, 4.8).
+func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r engine.Algorithm) []float64 {
 	gradient := make([]float64, len(n.Flat))
-	add := func(weight float64, score []float64) {
-		floats.AddScaled(gradient, weight/float64(len(data)), score)
-	}
 	for d, samples := range data {
 		y, count := labels[d], math.Log(float64(len(samples)))
 		labeled := y < n.Architecture.Labels()
@@ -189,18 +170,19 @@ func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r LabelRule) [
 			for class := range logB {
 				weight := math.Exp(terms[k][class] - count - logA)
 				if labeled {
-					weight *= -r.Gamma * r.Weight / 2
+					weight *= -r.Gamma * r.LabelWeight / 2
 				}
 				if class == y {
-					weight += r.Weight / 2 * math.Exp(n.logProduct(v, class)/2-n.LogBelow(v)-count-logB[y])
+					weight += r.LabelWeight / 2 * math.Exp(n.logProduct(v, class)/2-n.LogBelow(v)-count-logB[y])
 				}
 				mean += weight / float64(len(samples))
-				add(weight, n.productScore(v, class))
+				floats.AddScaled(gradient, weight/float64(len(data)), n.productScore(v, class))
 			}
 		}
 		if r.Baseline {
+			below, _ := n.split()
 			for _, v := range samples {
-				add(-mean, n.belowScore(v))
+				n.addScore(gradient, below, v, -mean/float64(len(data)))
 			}
 		}
 	}

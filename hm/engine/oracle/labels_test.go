@@ -57,25 +57,25 @@ func TestLabelsAreDistributions(t *testing.T) {
 	})
 }
 
-// objective returns the objective of LabelRule for a datum. y is at least Labels if it has no label.
-func (n *Networks) objective(x []float64, y int, r LabelRule) float64 {
+// objective returns the objective of a datum. y is at least Labels if it has no label.
+func (n *Networks) objective(x []float64, y int, r engine.Algorithm) float64 {
 	if y >= n.Architecture.Labels() {
 		return 2 * n.LogA(x)
 	}
-	return r.Weight * (n.LogB(x)[y] - r.Gamma*n.LogA(x))
+	return r.LabelWeight * (n.LogB(x)[y] - r.Gamma*n.LogA(x))
 }
 
 // objectiveGradient returns the exact gradient of objective.
-func (n *Networks) objectiveGradient(x []float64, y int, r LabelRule) []float64 {
+func (n *Networks) objectiveGradient(x []float64, y int, r engine.Algorithm) []float64 {
 	gradient, logA, logB := make([]float64, len(n.Flat)), n.LogA(x), n.LogB(x)
 	for _, v := range n.Explanations(x) {
 		for class := range n.Architecture.Labels() {
 			root := n.logProduct(v, class) / 2
 			weight := math.Exp(root - logA)
 			if y < n.Architecture.Labels() {
-				weight *= -r.Gamma * r.Weight / 2
+				weight *= -r.Gamma * r.LabelWeight / 2
 				if class == y {
-					weight += r.Weight / 2 * math.Exp(root-logB[y])
+					weight += r.LabelWeight / 2 * math.Exp(root-logB[y])
 				}
 			}
 			floats.AddScaled(gradient, weight, n.productScore(v, class))
@@ -90,7 +90,7 @@ func TestObjectiveGradientByFiniteDifferences(t *testing.T) {
 	const h = 1e-5
 	everyLabelMachine(t, func(t *testing.T, n *Networks, x []float64) {
 		for _, gamma := range []float64{-1, 0, 0.3, 1} {
-			r := LabelRule{Gamma: gamma, Weight: 1.5}
+			r := engine.Algorithm{Gamma: gamma, LabelWeight: 1.5}
 			for _, y := range []int{0, 1, engine.NoLabel} {
 				gradient := n.objectiveGradient(x, y, r)
 				for k := range n.Flat {
@@ -161,7 +161,7 @@ func TestProposalsEstimateA(t *testing.T) {
 			mean, square := 0.0, 0.0
 			for range draws {
 				samples := []Values{drawLabeled(n, x, 1, proposal, rng), drawLabeled(n, x, 1, proposal, rng)}
-				logA, _, _ := n.labelEstimates(samples, 1, LabelRule{Proposal: proposal})
+				logA, _, _ := n.labelEstimates(samples, 1, engine.Algorithm{LabelProposal: proposal})
 				mean += math.Exp(logA) / draws
 				square += math.Exp(2*logA) / draws
 			}
@@ -197,7 +197,7 @@ func TestOnlyExactLabelsKeepProbabilitiesBelowOne(t *testing.T) {
 			rng := rand.New(philox.NewStream(seed, philox.Importance, uint32(proposal)))
 			for range draws {
 				samples := []Values{drawLabeled(n, x, likeliest, proposal, rng), drawLabeled(n, x, likeliest, proposal, rng)}
-				logA, logB, _ := n.labelEstimates(samples, likeliest, LabelRule{Proposal: proposal})
+				logA, logB, _ := n.labelEstimates(samples, likeliest, engine.Algorithm{LabelProposal: proposal})
 				if !(logB[likeliest]-logA <= 1e-12) {
 					above[proposal]++
 				}
@@ -222,7 +222,7 @@ func TestLabelGradientTendsToTheExactOne(t *testing.T) {
 		n, x := NewNetworks(Random(a, 5)), []float64{1, 0, 1}
 		for _, proposal := range []engine.LabelProposal{engine.ExactLabels, engine.PlainLabels, engine.MixedLabels} {
 			for _, y := range []int{1, engine.NoLabel} {
-				r := LabelRule{Proposal: proposal, Gamma: 0.5, Weight: 1, Baseline: true}
+				r := engine.Algorithm{LabelProposal: proposal, Gamma: 0.5, LabelWeight: 1, Baseline: true}
 				drawn := proposal
 				if y == engine.NoLabel {
 					drawn = engine.PlainLabels

@@ -152,8 +152,10 @@ func (m *Machine) LocalEntropyGradient(units []Unit, measure Measure) []float64 
 	return m.Networks.LocalEntropyGradient(units, m.valuesIn(measure))
 }
 
-func (m *Machine) Limit(data [][]bool, r Rule) []float64 { return m.Networks.Limit(m.rows(data), r) }
+func (m *Machine) Limit(data [][]bool, r engine.Algorithm) []float64 {
+	return m.Networks.Limit(m.rows(data), r)
+}
 
-func (m *Machine) Expected(data [][]bool, samples, dreams int, r Rule) Estimate {
+func (m *Machine) Expected(data [][]bool, samples, dreams int, r engine.Algorithm) Estimate {
 	return m.Networks.Expected(m.rows(data), samples, dreams, r)
 }

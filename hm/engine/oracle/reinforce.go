@@ -1,31 +1,25 @@
 package oracle
 
-import "math"
+import (
+	"math"
 
-// Reinforce selects whether φ follows the REINFORCE gradient of the bound, the score times log
-// p(x,h) − log q(h|x) − b (Várady 2025, 2.3.3), and with which baseline b.
-type Reinforce int
-
-const (
-	NotReinforce Reinforce = iota
-	WithoutBaseline
-	ConstantBaseline // mean of the other samples
-	OptimalBaseline  // for each parameter, mean of the other samples weighted by the squares of the score
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// gradient returns the mean over the samples of one datum of (signal − b)·score.
-func (r Reinforce) gradient(signal []float64, scores [][]float64) []float64 {
+// reinforced returns the mean over the samples of one datum of (signal − b)·score (Várady 2025, 2.3.3), where signal is
+// log p(x,h) − log q(h|x).
+func reinforced(of engine.ReinforceBaseline, signal []float64, scores [][]float64) []float64 {
 	gradient := make([]float64, len(scores[0]))
 	for s := range signal {
 		for k, score := range scores[s] {
-			gradient[k] += (signal[s] - r.baseline(signal, scores, s, k)) * score / float64(len(signal))
+			gradient[k] += (signal[s] - baseline(of, signal, scores, s, k)) * score / float64(len(signal))
 		}
 	}
 	return gradient
 }
 
 // baseline returns b for sample s and parameter k.
-func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) float64 {
+func baseline(of engine.ReinforceBaseline, signal []float64, scores [][]float64, s, k int) float64 {
 	sum, total := 0.0, 0.0
 	mean := 0.0 // mean of the others
 	for other, value := range signal {
@@ -37,9 +31,9 @@ func (r Reinforce) baseline(signal []float64, scores [][]float64, s, k int) floa
 		total += scores[other][k] * scores[other][k]
 	}
 	switch {
-	case r == WithoutBaseline:
+	case of == engine.NoBaseline:
 		return 0
-	case r == ConstantBaseline || total == 0:
+	case of == engine.ConstantBaseline || total == 0:
 		return mean
 	}
 	return sum / total

@@ -9,11 +9,11 @@ import (
 )
 
 // reinforcements returns the rules of REINFORCE with each baseline.
-func reinforcements() map[string]Rule {
-	return map[string]Rule{
-		"REINFORCE without baseline":         {QWake: 1, Reinforce: WithoutBaseline},
-		"REINFORCE with a constant baseline": {QWake: 1, Reinforce: ConstantBaseline},
-		"REINFORCE with optimal baselines":   {QWake: 1, Reinforce: OptimalBaseline},
+func reinforcements() map[string]engine.Algorithm {
+	return map[string]engine.Algorithm{
+		"REINFORCE without baseline":         {Rule: engine.Reinforce, ReinforceBaseline: engine.NoBaseline},
+		"REINFORCE with a constant baseline": {Rule: engine.Reinforce, ReinforceBaseline: engine.ConstantBaseline},
+		"REINFORCE with optimal baselines":   {Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline},
 	}
 }
 
@@ -49,12 +49,12 @@ func TestBaselinesLowerTheVariance(t *testing.T) {
 	for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
 		for seed := range uint64(4) {
 			m := randomMachine(engine.Architecture{Units: []int{4, 2, 1}, Coding: coding}, seed)
-			variance := func(r Reinforce) float64 {
-				e := m.Expected(m.row(255, 0, 255, 255), 4, 0, Rule{QWake: 1, Reinforce: r})
+			variance := func(r engine.ReinforceBaseline) float64 {
+				e := m.Expected(m.row(255, 0, 255, 255), 4, 0, engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: r})
 				return floats.Sum(e.Variance[m.Architecture.GenerativeSize():])
 			}
-			without := variance(WithoutBaseline)
-			for name, r := range map[string]Reinforce{"constant": ConstantBaseline, "optimal": OptimalBaseline} {
+			without := variance(engine.NoBaseline)
+			for name, r := range map[string]engine.ReinforceBaseline{"constant": engine.ConstantBaseline, "optimal": engine.OptimalBaseline} {
 				if with := variance(r); !(with < without) {
 					t.Errorf("%v, seed %d: variance %g with %s baselines, %g without", coding, seed, with, name, without)
 				}

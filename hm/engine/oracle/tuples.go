@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
 // maxTuples bounds the enumeration of the sample sets of one datum.
@@ -22,7 +24,7 @@ type Estimate struct {
 // each row of data, and `dreams` dreams. Self-normalised weights make the mean differ from Limit,
 // so Expected sums over all tuples of wake samples. It panics if there are more than 2²⁴ tuples, or
 // if a rule with a sleep phase has no dreams.
-func (n *Networks) Expected(data [][]float64, samples, dreams int, r Rule) Estimate {
+func (n *Networks) Expected(data [][]float64, samples, dreams int, r engine.Algorithm) Estimate {
 	if r.Sleep != 0 && dreams < 1 {
 		panic("oracle: the rule has a sleep phase, but there are no dreams")
 	}
@@ -32,7 +34,7 @@ func (n *Networks) Expected(data [][]float64, samples, dreams int, r Rule) Estim
 		total.add(moments(n.wakeOutcomes(x, samples, r)), 1/b, 1/(b*b))
 	}
 	if r.Sleep != 0 {
-		total.add(moments(n.sleepOutcomes(r)), 1, 1/float64(dreams))
+		total.add(moments(n.sleepOutcomes(r.Sleep)), 1, 1/float64(dreams))
 	}
 	return total
 }
@@ -61,7 +63,7 @@ func moments(outcomes iter.Seq2[[]float64, float64]) (e Estimate) {
 
 // wakeOutcomes yields the gradient of the wake and q-wake phases of one datum
 // for every tuple of S samples.
-func (n *Networks) wakeOutcomes(x []float64, samples int, r Rule) iter.Seq2[[]float64, float64] {
+func (n *Networks) wakeOutcomes(x []float64, samples int, r engine.Algorithm) iter.Seq2[[]float64, float64] {
 	e := n.Explain(x)
 	scores := n.scores(e.states)
 	return func(yield func([]float64, float64) bool) {
@@ -86,15 +88,15 @@ func pick[T any](list []T, tuple []int) []T {
 // Dreamed returns the mean and variance of factor·∂ log q(h|x) over one dream, which is the
 // gradient of a sleep phase (2.31).
 func (n *Networks) Dreamed(factor float64) Estimate {
-	return moments(n.sleepOutcomes(Rule{Sleep: factor}))
+	return moments(n.sleepOutcomes(factor))
 }
 
 // sleepOutcomes yields the gradient of the sleep phase for every dream.
-func (n *Networks) sleepOutcomes(r Rule) iter.Seq2[[]float64, float64] {
+func (n *Networks) sleepOutcomes(factor float64) iter.Seq2[[]float64, float64] {
 	return func(yield func([]float64, float64) bool) {
 		for v, probability := range n.Model() {
 			gradient := make([]float64, len(n.Flat))
-			n.addScore(gradient, n.Recognition, v, r.Sleep)
+			n.addScore(gradient, n.Recognition, v, factor)
 			if !yield(gradient, probability) {
 				return
 			}

@@ -70,7 +70,7 @@ func TestSelfNormalizedGradientsTendToTheirLimit(t *testing.T) {
 		m := randomMachine(engine.Architecture{Units: []int{3, 2}, Coding: coding}, 1)
 		data := m.row(255, 0, 255, 0, 0, 255)
 		for name, r := range rules() {
-			if r.Weighting == Uniform {
+			if r.Exponent == 0 {
 				continue // unbiased, see below
 			}
 			limit := m.Limit(data, r)
@@ -90,7 +90,7 @@ func TestSelfNormalizedGradientsComeNearerWithEverySample(t *testing.T) {
 			for samples := 1; samples <= 3; samples++ {
 				bias[samples] = floats.Distance(m.Expected(data[:1], samples, 1, r).Mean, limit, 2)
 			}
-			if r.Weighting == Uniform {
+			if r.Exponent == 0 {
 				wantAllClose(t, name+" bias", bias[1:], []float64{0, 0, 0}, 1e-12)
 			} else if bias[3] >= bias[2] || bias[2] >= bias[1] {
 				t.Errorf("%s: bias %v at 1, 2, 3 samples", name, bias[1:])
@@ -121,7 +121,7 @@ func TestOneSampleIsWakeSleep(t *testing.T) {
 func TestBaselineDoesNotChangeTheMean(t *testing.T) {
 	everyMachine(t, func(t *testing.T, m *Networks, data [][]float64) {
 		for samples := 1; samples <= 3; samples++ {
-			for _, with := range []Rule{ReweightedWakeSleep, Bidirectional} {
+			for _, with := range []engine.Algorithm{ReweightedWakeSleep, Bidirectional} {
 				without := with
 				without.Baseline = false
 				wantAllClose(t, "mean", m.Expected(data[:1], samples, 1, with).Mean, m.Expected(data[:1], samples, 1, without).Mean, 1e-12)
