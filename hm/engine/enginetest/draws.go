@@ -25,8 +25,7 @@ func distributionOfDraws(t *testing.T, e engine.Engine) {
 				states[r*draws:(r+1)*draws], n.Wake([][]float64{x}, oracle.Uniform))
 		}
 	}
-	everyCoding(t, test, tiny, small)
-	categorical(t, test)
+	every(t, test, tiny, small, categorical)
 }
 
 // wantFrequencies compares the frequency of each state with its probability, and all of them together by
@@ -73,9 +72,10 @@ func wantFrequencies(t *testing.T, what string, states []oracle.Values, measure 
 // have mean 0 and variance 1, and that units of different variables are uncorrelated, in p and in q.
 func distributionOfMixtures(t *testing.T, e engine.Engine) {
 	const draws = 10_000
-	gaussian := engine.Architecture{Units: small.units, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian, engine.Gaussian}, Convolutions: small.convolutions[2:]}
+	gaussian := ofFour(true, true)
+	gaussian.Kinds = []engine.Kind{engine.Gaussian, engine.Gaussian, engine.Gaussian}
 	for _, a := range []engine.Architecture{gaussian, mixedGroups} {
-		p := mixture(a)
+		p := random(a)
 		n, model := oracle.NewNetworks(p), newModel(t, e, p)
 		generated := must(model.Generate(t.Context(), draws, seed))(t)
 		inferred := must(model.Infer(t.Context(), rowsOf(a, 10), draws/10, seed))(t)
@@ -134,9 +134,7 @@ func means(t *testing.T, e engine.Engine) {
 		wantScores(t, "inferred", networks, inferred)
 		wantMeans(t, networks, inferred, append(networks.Generative[:p.Architecture.Visible():p.Architecture.Visible()], networks.Recognition...))
 	}
-	everyCoding(t, test, shapes...)
-	categorical(t, test)
-	everyMixture(t, test)
+	every(t, test, binary, categorical, mixtures())
 }
 
 // wantMeans compares the means of units with the probabilities that they are on, or with μ, given the states

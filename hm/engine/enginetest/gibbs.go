@@ -1,10 +1,7 @@
 package enginetest
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -13,28 +10,39 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
-// gibbs compares Gibbs chains with the exact transition probabilities: for each number of sweeps
-// and of candidates, states must occur with the oracle's frequencies.
+// gibbs compares Gibbs chains with the exact transition probabilities: for each number of sweeps and of candidates,
+// states must occur with the oracle's frequencies. Inpainting chains start at h ~ q(h|x) and never change known units.
 func gibbs(t *testing.T, e engine.Engine) {
 	const chains = 10_000
-	test := func(t *testing.T, p *engine.Parameters) {
-		n, model := oracle.NewNetworks(p), newChains(t, e, p)
-		for _, g := range []engine.Gibbs{
-			{Sweeps: 0, Candidates: 2, Inner: 1},
-			{Sweeps: 1, Candidates: 1, Inner: 1},
-			{Sweeps: 1, Candidates: 2, Inner: 1},
-			{Sweeps: 3, Candidates: 5, Inner: 1},
-			{Sweeps: 1, Candidates: 3, Inner: 2},
+	every(t, func(t *testing.T, p *engine.Parameters) {
+		n, model, data := oracle.NewNetworks(p), newChains(t, e, p), rowsOf(p.Architecture, 2)
+		for _, c := range []struct {
+			engine.Gibbs
+			known []bool
+		}{
+			{engine.Gibbs{Sweeps: 0, Candidates: 2, Inner: 1}, nil},
+			{engine.Gibbs{Sweeps: 1, Candidates: 1, Inner: 1}, nil},
+			{engine.Gibbs{Sweeps: 1, Candidates: 2, Inner: 1}, nil},
+			{engine.Gibbs{Sweeps: 3, Candidates: 5, Inner: 1}, nil},
+			{engine.Gibbs{Sweeps: 1, Candidates: 3, Inner: 2}, nil},
+			{engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}, []bool{true, false, false}},
+			{engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}, []bool{false, true, true}},
 		} {
-			t.Run(fmt.Sprintf("%+v", g), func(t *testing.T) {
-				draws := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
-				twin := oracle.Gibbs{Networks: n, Candidates: g.Candidates, Inner: g.Inner}
-				wantFrequencies(t, "last states", values(p.Architecture, draws), twin.After(n.Model(), g.Sweeps))
+			t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+				twin := oracle.Gibbs{Networks: n, Candidates: c.Candidates, Inner: c.Inner, Known: c.known}
+				if c.known == nil {
+					draws := must(model.Gibbs(t.Context(), chains, c.Gibbs, seed, nil))(t)
+					wantFrequencies(t, "last states", values(p.Architecture, draws), twin.After(n.Model(), c.Sweeps))
+					return
+				}
+				states := values(p.Architecture, must(model.Inpaint(t.Context(), data, c.known, chains, c.Gibbs, seed, nil))(t))
+				for r, x := range n.Rows(data) {
+					wantFrequencies(t, fmt.Sprintf("last states of row %d", r), states[r*chains:(r+1)*chains],
+						twin.After(n.Wake([][]float64{x}, oracle.Uniform), c.Sweeps))
+				}
 			})
 		}
-	}
-	everyCoding(t, test, shape{units: []int{3, 2}}, tiny, shape{units: []int{3, 1, 1, 2}})
-	categorical(t, test)
+	}, coded(3, 2), tiny, coded(3, 1, 1, 2), categorical)
 }
 
 // stationary tests that chains that retain their states converge to p* for any number of
@@ -43,7 +51,7 @@ func gibbs(t *testing.T, e engine.Engine) {
 func stationary(t *testing.T, e engine.Engine) {
 	const chains = 6000
 	data, known := engine.Data{Values: numbers.Bytes(3, []uint8{255, 0, 255})}, []bool{true, false, false}
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	every(t, func(t *testing.T, p *engine.Parameters) {
 		n, model := oracle.NewNetworks(p), newChains(t, e, p)
 		for _, g := range []engine.Gibbs{
 			{Sweeps: 30, Candidates: 2, Inner: 1, Retain: true},
@@ -57,29 +65,6 @@ func stationary(t *testing.T, e engine.Engine) {
 			})
 		}
 	}, tiny)
-}
-
-// inpainting tests that inpainting chains start at h ~ q(h|x) and never change known units.
-func inpainting(t *testing.T, e engine.Engine) {
-	const chains = 10_000
-	test := func(t *testing.T, p *engine.Parameters, masks ...[]bool) {
-		n, model := oracle.NewNetworks(p), newChains(t, e, p)
-		data := rowsOf(p.Architecture, 2)
-		for _, known := range masks {
-			g := engine.Gibbs{Sweeps: 2, Candidates: 3, Inner: 1}
-			draws := must(model.Inpaint(t.Context(), data, known, chains, g, seed, nil))(t)
-			states := values(p.Architecture, draws)
-			for r, x := range n.Rows(data) {
-				twin := oracle.Gibbs{Networks: n, Candidates: g.Candidates, Inner: g.Inner, Known: known}
-				wantFrequencies(t, fmt.Sprintf("last states of row %d", r), states[r*chains:(r+1)*chains],
-					twin.After(n.Wake([][]float64{x}, oracle.Uniform), g.Sweeps))
-			}
-		}
-	}
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
-		test(t, p, []bool{false, true, false}, []bool{true, true, false})
-	}, tiny)
-	categorical(t, func(t *testing.T, p *engine.Parameters) { test(t, p, []bool{false, true, true}) })
 }
 
 // chainsBegin tests that chains start at the draws of Generate and Infer, and that their visible
@@ -113,7 +98,7 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 			}
 		}
 	}
-	everyCoding(t, begin, shapes...)
+	every(t, begin, binary)
 	everyLabeled(t, func(t *testing.T, p *engine.Parameters, a engine.Algorithm, _ engine.Data) {
 		if a.LabelProposal == engine.ExactLabels && !a.Baseline {
 			begin(t, p)
@@ -124,8 +109,6 @@ func chainsBegin(t *testing.T, e engine.Engine) {
 // chainsAreDeterministic tests that the last state of a chain does not depend on the number of
 // processors, the number of chains, or how the candidates are cut into chunks.
 func chainsAreDeterministic(t *testing.T, e engine.Engine) {
-	processors := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(processors)
 	model := newChains(t, e, machine(engine.PlusMinusOne, 60, 40, 9))
 	data := randomRows(7, 60)
 	known := slices.Repeat([]bool{true, false}, 30)
@@ -134,35 +117,22 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 		{Sweeps: 3, Candidates: 20, Inner: 5, Retain: true},
 		{Sweeps: 2, Candidates: 700, Inner: 2},
 	} {
-		run := func(processors, chains int, seed uint64) []engine.Draws {
-			runtime.GOMAXPROCS(processors)
-			free := must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
-			inpainted := must(model.Inpaint(t.Context(), data, known, 4, g, seed, nil))(t)
-			return []engine.Draws{free, inpainted}
+		gibbs := func(chains int, seed uint64) engine.Draws {
+			return must(model.Gibbs(t.Context(), chains, g, seed, nil))(t)
 		}
-		one := run(1, 30, seed)
-		for n := 2; n <= 3; n++ {
-			for k, many := range run(n, 30, seed) {
-				for i := range many.States {
-					if !slices.Equal(many.States[i], one[k].States[i]) {
-						t.Errorf("%+v: other states of layer %d with %d processors than with one", g, i, n)
-					}
-				}
-				wantSame(t, "log p", many.LogP, one[k].LogP)
-				wantSame(t, "log q", many.LogQ, one[k].LogQ)
-				wantSame(t, "means", many.Means[0], one[k].Means[0])
+		first := wantDeterminism(t, func(seed uint64) map[string]any {
+			return map[string]any{
+				"chains":    gibbs(30, seed),
+				"inpainted": must(model.Inpaint(t.Context(), data, known, 4, g, seed, nil))(t),
 			}
-		}
-		if few := run(1, 11, seed)[0]; !slices.Equal(few.States[1], one[0].States[1][:len(few.States[1])]) {
+		})
+		if few := gibbs(11, seed).States[1]; !slices.Equal(few, first["chains"].(engine.Draws).States[1][:len(few)]) {
 			t.Errorf("%+v: 11 chains are not the first of 30", g)
-		}
-		if other := run(1, 30, seed+1)[0]; slices.Equal(other.States[1], one[0].States[1]) {
-			t.Errorf("%+v: two seeds give the same chains", g)
 		}
 		part := data
 		part.First, part.Values = 3, data.Values.Part(3, 5)
 		rows := must(model.Inpaint(t.Context(), part, known, 4, g, seed, nil))(t)
-		if !slices.Equal(rows.States[0], one[1].States[0][3*4*60:5*4*60]) {
+		if !slices.Equal(rows.States[0], first["inpainted"].(engine.Draws).States[0][3*4*60:5*4*60]) {
 			t.Errorf("%+v: rows inpainted in parts differ from those inpainted together", g)
 		}
 	}
@@ -172,7 +142,7 @@ func chainsAreDeterministic(t *testing.T, e engine.Engine) {
 // p given them.
 func descents(t *testing.T, e engine.Engine) {
 	const draws = 50_000
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	every(t, func(t *testing.T, p *engine.Parameters) {
 		n, model := oracle.NewNetworks(p), newModel(t, e, p)
 		generated := must(model.Generate(t.Context(), draws, seed))(t)
 		for layer := 1; layer <= p.Architecture.Depth(); layer++ {
@@ -213,37 +183,4 @@ func wantIndependent(t *testing.T, of engine.Architecture, a, b engine.Draws, la
 	}
 	variance := first * (1 - first) * second * (1 - second) / n
 	wantMean(t, fmt.Sprintf("covariance of draws given layer %d", layer), []float64{both - first*second}, []float64{0}, []float64{variance})
-}
-
-// chainsStop tests that chains report their progress, and stop with the context's error.
-func chainsStop(t *testing.T, e engine.Engine) {
-	model := newChains(t, e, machine(engine.ZeroOne, 4, 3, 2))
-	data, known := randomRows(3, 4), []bool{true, false, false, false}
-	for name, run := range map[string]func(ctx context.Context, g engine.Gibbs, progress func(float64)) error{
-		"Gibbs": func(ctx context.Context, g engine.Gibbs, progress func(float64)) error {
-			_, err := model.Gibbs(ctx, 300, g, seed, progress)
-			return err
-		},
-		"Inpaint": func(ctx context.Context, g engine.Gibbs, progress func(float64)) error {
-			_, err := model.Inpaint(ctx, data, known, 100, g, seed, progress)
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var fractions []float64
-			if err := run(t.Context(), engine.Gibbs{Sweeps: 5, Candidates: 3, Inner: 2}, func(f float64) { fractions = append(fractions, f) }); err != nil {
-				t.Fatal(err)
-			}
-			wantProgress(t, fractions)
-			// The work would take years, so the calls can return only by stopping, between sweeps
-			// and within the first sweep.
-			for _, g := range []engine.Gibbs{{Sweeps: 1 << 40, Candidates: 3, Inner: 2}, {Sweeps: 1, Candidates: 1 << 40, Inner: 2}} {
-				ctx, cancel := context.WithCancel(t.Context())
-				go cancel()
-				if err := run(ctx, g, nil); !errors.Is(err, context.Canceled) {
-					t.Errorf("%+v in a cancelled context returns the error %v", g, err)
-				}
-			}
-		})
-	}
 }

@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/fisher"
@@ -9,9 +10,9 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// shapes lists tiny machines, the shallowest possible one, and a larger one, which sized trains on
+// binary lists tiny machines, the shallowest possible one, and a larger one, which sized trains on
 // 10 rows in minibatches of 6 and 4.
-var shapes = []shape{tiny, small, shallow, large}
+var binary = slices.Concat(tiny, small, shallow, large)
 
 func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.Data) {
 	if p.Architecture.Visible() == 20 {
@@ -21,12 +22,15 @@ func sized(a engine.Algorithm, p *engine.Parameters) (engine.Algorithm, engine.D
 	return a, randomRows(5, p.Architecture.Visible())
 }
 
+// anotherRule is a rule with every phase that no method has.
+var anotherRule = engine.Rule{Exponent: 0.3, QWake: 0.8, Sleep: 0.5}
+
 // gradientOfSamples compares the training of binary machines with each preset, each form of the inverse, each
 // estimator and another rule with the oracle's, on the samples that the engine has drawn.
 func gradientOfSamples(t *testing.T, e engine.Engine) {
 	forms := map[fisher.Form]bool{}
 	everyVariant(t, func(t *testing.T, a engine.Algorithm) {
-		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		every(t, func(t *testing.T, p *engine.Parameters) {
 			a, data := sized(a, p)
 			for _, a.Samples = range []int{1, 5, 20} {
 				if a.Samples == 20 && a.Metric != engine.Block {
@@ -36,7 +40,7 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 				noteForms(forms, a, p.Architecture)
 				wantTraining(t, e, a, p, data, 2, 0.1, 1e-5)
 			}
-		}, shapes...)
+		}, binary)
 	})
 	if !forms[fisher.Direct] || !forms[fisher.Woodbury] {
 		t.Errorf("the machines of this test need only the forms %v", forms)
@@ -47,10 +51,10 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 	}
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) {
-			everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+			every(t, func(t *testing.T, p *engine.Parameters) {
 				a, data := sized(preset{rule: rule}.algorithm(), p)
 				wantTraining(t, e, a, p, data, 2, 0.1, 1e-5)
-			}, shapes...)
+			}, binary)
 		})
 	}
 }
@@ -71,10 +75,10 @@ func gradientOfOtherUnits(t *testing.T, e engine.Engine) {
 				continue // undefined for categorical variables
 			}
 			t.Run(fmt.Sprint(of.Units, of.Tanh), func(t *testing.T) {
-				wantTraining(t, e, a, oracle.Random(of, seed), rowsOf(of, 5), 3, 0.1, 2e-5)
+				wantTraining(t, e, a, random(of), rowsOf(of, 5), 3, 0.1, 2e-5)
 			})
 		}
-		everyMixture(t, func(t *testing.T, p *engine.Parameters) {
+		every(t, func(t *testing.T, p *engine.Parameters) {
 			if a.Metric == engine.Kronecker {
 				return // undefined for Gaussian units
 			}
@@ -84,12 +88,12 @@ func gradientOfOtherUnits(t *testing.T, e engine.Engine) {
 					wantTraining(t, e, a, p, rowsOf(p.Architecture, 6), 3, 1e-3, 4e-5)
 				}
 			}
-		})
+		}, mixtures())
 	})
 	t.Run("in parts with regularisers", func(t *testing.T) {
 		a := preset{rule: engine.ReweightedWakeSleep, metric: engine.Euclidean}.algorithm()
 		a.Entropy, a.L2, a.Samples = 0.7, 0.2, 120
-		trainer := newTrainer(t, e, job(a, randomRows(3, 40)), engine.NewState(a, oracle.Random(wideTanh, seed)))
+		trainer := newTrainer(t, e, job(a, randomRows(3, 40)), engine.NewState(a, random(wideTanh)))
 		g, n := gradients(t, trainer), oracle.NewNetworks(state(t, trainer).Parameters)
 		wantGradient(t, "plain gradient", g.Plain, plainGradient(a, n, draws(wideTanh, g, a.Samples), nil, 0), 1e-5)
 	})

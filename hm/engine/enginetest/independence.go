@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -8,30 +9,39 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 )
 
-// independence tests that the wake samples of all data, the dreams, and the samples of the next
-// step are drawn independently: no unit of one is correlated with a unit of another. The data may be
-// the same row twice.
-func independence(t *testing.T, e engine.Engine) {
-	t.Run("rows", func(t *testing.T) { wantIndependence(t, e, job) })
-	t.Run("repeated row", func(t *testing.T) { wantIndependence(t, e, repeating) })
+// drawsOfSteps tests that steps draw their wake samples from q(h|x) and their dreams from p(x,h), and that the
+// samples of all data, the dreams, and the samples of the next step are independent: no unit of one is correlated
+// with a unit of another. The data may be the same row twice. Then the mean gradient is also the exact one, because
+// gradientOfSamples compares the gradients with the oracle's, given the samples.
+func drawsOfSteps(t *testing.T, e engine.Engine) {
+	every(t, func(t *testing.T, p *engine.Parameters) { wantDraws(t, e, p, job) }, tiny, small)
+	t.Run("repeated row", func(t *testing.T) { wantDraws(t, e, random(tiny[0]), repeating) })
 }
 
-func wantIndependence(t *testing.T, e engine.Engine, job func(engine.Algorithm, engine.Data) engine.Job) {
+func wantDraws(t *testing.T, e engine.Engine, p *engine.Parameters, job func(engine.Algorithm, engine.Data) engine.Job) {
 	steps := many(5000)
 	a := presets[1].algorithm()
 	a.BatchSize, a.Samples = 2, 2
-	p := machine(engine.ZeroOne, 3, 2, 2)
-	trainer := newTrainer(t, e, job(a, randomRows(2, 3)), engine.NewState(a, p))
+	trainer := newTrainer(t, e, job(a, randomRows(2, p.Architecture.Visible())), engine.NewState(a, p))
 	var wake, dreams [][]oracle.Values // per step
+	var ofData [2][]oracle.Values
+	var dreamt []oracle.Values
 	for range steps {
 		g := gradients(t, trainer)
-		wake, dreams = append(wake, values(p.Architecture, g.Wake)), append(dreams, values(p.Architecture, g.Dreams))
+		w, d := values(p.Architecture, g.Wake), values(p.Architecture, g.Dreams)
+		wake, dreams, dreamt = append(wake, w), append(dreams, d), append(dreamt, d...)
+		ofData[0], ofData[1] = append(ofData[0], w[:2]...), append(ofData[1], w[2:]...)
 		step(t, trainer, 0)
+	}
+	n := oracle.NewNetworks(p)
+	wantFrequencies(t, "dreams", dreamt, n.Model())
+	for d, samples := range ofData {
+		wantFrequencies(t, fmt.Sprintf("wake samples of datum %d", d), samples, n.Wake([][]float64{samples[0][0]}, oracle.Uniform))
 	}
 	var units []series
 	for draw := range 4 {
-		for i := range 3 {
-			for j := range p.Architecture.Units[i] {
+		for i, count := range p.Architecture.Units {
+			for j := range count {
 				if i > 0 { // x is given
 					units = append(units, newSeries(draw, steps, func(s int) bool { return wake[s][draw][i][j] > 0 }))
 				}

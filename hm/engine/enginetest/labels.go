@@ -7,7 +7,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
-	"github.com/helmholtz-go/helmholtz/internal/numbers"
 )
 
 // everyLabeled runs a test on semi-supervised machines with every proposal, with the label at the
@@ -41,7 +40,7 @@ func everyLabeled(t *testing.T, test func(t *testing.T, p *engine.Parameters, a 
 						}
 						data.Labels = append(data.Labels, label)
 					}
-					test(t, oracle.Random(architecture, seed), a, data)
+					test(t, random(architecture), a, data)
 				})
 			}
 		}
@@ -92,33 +91,4 @@ func classification(t *testing.T, e engine.Engine) {
 			}
 		}
 	})
-}
-
-// learningOfLabels tests that a machine whose rows show their label as a pixel learns to classify
-// unlabelled rows.
-func learningOfLabels(t *testing.T, e engine.Engine) {
-	const b, c = engine.Bernoulli, engine.Categorical
-	for _, architecture := range []engine.Architecture{
-		{Units: []int{3, 6, 3}, Kinds: []engine.Kind{b, b, c}},
-		{Units: []int{3, 4, 2}, Classes: 3},
-		{Units: []int{3, 4, 2}, Classes: 3, HiddenClassifier: true},
-	} {
-		data := engine.Data{Values: numbers.Bytes(3, make([]uint8, 36))}
-		for r := range data.Rows {
-			data.Bytes()[r*3+r%3] = 255
-			data.Labels = append(data.Labels, []uint8{uint8(r % 3), engine.NoLabel}[r/6])
-		}
-		a := preset{"BiHM", engine.Bidirectional, engine.Euclidean}.algorithm()
-		a.Gamma, a.LabelWeight, a.BatchSize = 0.5, 2, 12
-		trainer := newTrainer(t, e, job(a, data), engine.NewState(a, oracle.Random(architecture, seed)))
-		for range 2000 {
-			step(t, trainer, 0.1)
-		}
-		logs := must(newModel(t, e, state(t, trainer).Parameters).(engine.Classifier).Classify(t.Context(), data, 100, seed, nil))(t)
-		for r := range data.Rows {
-			if p := math.Exp(logs[r*3+r%3]); !(p >= 0.8) {
-				t.Errorf("layers %v: row %d has its label with probability %.3f", architecture.Units, r, p)
-			}
-		}
-	}
 }

@@ -19,7 +19,7 @@ func learning(t *testing.T, e engine.Engine) {
 		0, 255, 255,
 	})}
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+		every(t, func(t *testing.T, p *engine.Parameters) {
 			a.BatchSize, a.Samples, a.RefreshEvery = 4, 10, 10
 			n := oracle.NewNetworks(p)
 			rows := n.Rows(data)
@@ -42,28 +42,6 @@ func learning(t *testing.T, e engine.Engine) {
 				}
 			}
 		}, tiny)
-	})
-}
-
-// learningOfMixtures tests, with each preset, that a Gaussian visible unit that does not depend on
-// its parent at first learns the mean and the standard deviation of the data.
-func learningOfMixtures(t *testing.T, e engine.Engine) {
-	data := engine.Data{Values: numbers.Bytes(1, []uint8{51, 102, 153, 204})} // mean 0.5, deviation 0.2236
-	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		a.BatchSize, a.RefreshEvery, a.Damping = 4, 10, 0.2
-		p := engine.NewParameters(engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian}})
-		trainer := newTrainer(t, e, job(a, data), engine.NewState(a, p))
-		for range 4000 {
-			step(t, trainer, 0.01)
-		}
-		n := oracle.NewNetworks(state(t, trainer).Parameters)
-		for _, h := range []float64{0, 1} {
-			mu, sigma, _ := n.Outputs(n.Generative[0], oracle.Values{{0}, {h}})
-			t.Logf("h = %v: %.3f ± %.3f", h, mu, sigma)
-			if !(math.Abs(mu-0.5) <= 0.1) || !(math.Abs(sigma-0.2236) <= 0.05) {
-				t.Errorf("p(x|h = %v) has mean %.3f and deviation %.3f, the data 0.5 and 0.224", h, mu, sigma)
-			}
-		}
 	})
 }
 

@@ -40,15 +40,10 @@ func likelihood(t *testing.T, e engine.Engine) {
 		wantMean(t, "√p̃*(x)", root, one, rootVariance)
 		wantMean(t, "bound", bound, bounds, boundVariance)
 	}
-	everyCoding(t, test, tiny, small)
-	categorical(t, test)
-	gaussian(t, test)
-	t.Run("groups", func(t *testing.T) {
-		test(t, mixture(engine.Architecture{
-			Units: []int{6, 2}, Kinds: []engine.Kind{engine.Categorical},
-			Groups: [][]engine.Group{{{Units: 1, Real: true}, {Units: 2}, {Units: 1, Real: true}, {Units: 1, Rest: true}, {Units: 1, Real: true}}},
-		}))
-	})
+	every(t, test, tiny, small, categorical, gaussian, []engine.Architecture{{
+		Units: []int{6, 2}, Kinds: []engine.Kind{engine.Categorical},
+		Groups: [][]engine.Group{{{Units: 1, Real: true}, {Units: 2}, {Units: 1, Real: true}, {Units: 1, Rest: true}, {Units: 1, Real: true}}},
+	}})
 }
 
 // varianceOfLogWeight returns the variance of log p(x,h) − log q(h|x), h ~ q(h|x).
@@ -64,7 +59,7 @@ func varianceOfLogWeight(n *oracle.Networks, x []float64) float64 {
 // chunksOfSamples tests that cutting samples into chunks changes nothing: a sample of a datum is
 // the same however many are drawn, and Evaluate sums what LogWeights returns.
 func chunksOfSamples(t *testing.T, e engine.Engine) {
-	everyCoding(t, func(t *testing.T, p *engine.Parameters) {
+	every(t, func(t *testing.T, p *engine.Parameters) {
 		const most = 1500
 		data := randomRows(3, p.Architecture.Visible())
 		model := newModel(t, e, p)
@@ -127,7 +122,5 @@ func logZ2(t *testing.T, e engine.Engine) {
 			}
 		}
 	}
-	everyCoding(t, test, tiny, small)
-	categorical(t, test)
-	gaussian(t, test)
+	every(t, test, tiny, small, categorical, gaussian)
 }

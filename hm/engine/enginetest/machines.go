@@ -14,34 +14,38 @@ import (
 
 const seed = 20
 
-// shape is the layers of binary machines, and the convolutions that can connect x and h¹.
-type shape struct {
-	units        []int
-	convolutions []engine.Convolution
-}
-
-// small has four pixels, with a convolution of q, of p, and of both. large has 4×5 pixels, with a stride and
-// several channels.
+// These are binary machines, in both codings. small has four pixels, large 4×5. The last ones of each connect x and h¹ by a
+// convolution of q and p, in large with a stride and several channels.
 var (
-	tiny    = shape{units: []int{3, 2, 2}}
-	shallow = shape{units: []int{5, 4}}
-	small   = shape{[]int{4, 3, 2}, []engine.Convolution{ofFour(true, false), ofFour(false, true), ofFour(true, true)}}
-	large   = shape{[]int{20, 12, 7, 5, 3}, []engine.Convolution{{
+	tiny    = coded(3, 2, 2)
+	shallow = coded(5, 4)
+	small   = append(coded(4, 3, 2), ofFour(true, true))
+	large   = append(coded(20, 12, 7, 5, 3), convolved(engine.Convolution{
 		Fine: engine.Grid{Height: 4, Width: 5, Channels: 1}, Channels: 3, Height: 2, Width: 3, Stride: 2,
 		Recognition: true, Generative: true,
-	}}}
+	}, 20, 12, 7, 5, 3))
 )
 
-func ofFour(q, p bool) engine.Convolution {
-	return engine.Convolution{
+func coded(units ...int) []engine.Architecture {
+	return []engine.Architecture{{Units: units}, {Units: units, Coding: engine.PlusMinusOne}}
+}
+
+func convolved(c engine.Convolution, units ...int) engine.Architecture {
+	return engine.Architecture{Units: units, Coding: engine.PlusMinusOne, Convolutions: []engine.Convolution{c}}
+}
+
+// ofFour returns a machine of four pixels with a convolution of q, of p or of both.
+func ofFour(q, p bool) engine.Architecture {
+	return convolved(engine.Convolution{
 		Fine: engine.Grid{Height: 4, Width: 1, Channels: 1}, Channels: 1, Height: 2, Width: 1, Stride: 1,
 		Recognition: q, Generative: p,
-	}
+	}, 4, 3, 2)
 }
 
 // tinyTanh has one tanh layer in each conditional, wideTanh two. Some variables of tinyCategorical have a
 // category without a unit, and one of these is a Bernoulli unit. Some variables of wideCategorical span the
-// pieces into which engines cut a layer. mixedGroups has layers of mixed kinds, and tanh layers.
+// pieces into which engines cut a layer. mixedGroups has layers of mixed kinds, and tanh layers. categorical has
+// variables and a tanh layer, gaussian a Gaussian visible and a Gaussian hidden unit.
 var (
 	tinyTanh        = engine.Architecture{Units: []int{3, 2, 2}, Tanh: []int{2}}
 	wideTanh        = engine.Architecture{Units: []int{40, 6, 7}, Tanh: []int{35, 4}, Coding: engine.PlusMinusOne}
@@ -57,14 +61,30 @@ var (
 		Units: []int{7, 3, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Tanh: []int{3}, Coding: engine.PlusMinusOne,
 		Groups: [][]engine.Group{{{Units: 2, Real: true}, {Units: 3}, {Units: 1, Rest: true}, {Units: 1, Real: true}}, {{Units: 2}, {Units: 1, Real: true}}},
 	}
+	categorical = []engine.Architecture{{
+		Units: tinyCategorical.Units, Kinds: tinyCategorical.Kinds, Coding: engine.PlusMinusOne, Groups: tinyCategorical.Groups, Tanh: []int{3},
+	}}
+	gaussian = []engine.Architecture{{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian}}}
 )
 
-func machine(coding engine.Coding, units ...int) *engine.Parameters {
-	return oracle.Random(engine.Architecture{Units: units, Coding: coding}, seed)
+// mixtures lists machines with some Gaussian layers, connected densely and by a convolution, and one with layers of
+// mixed kinds.
+func mixtures() []engine.Architecture {
+	all := []engine.Architecture{mixedGroups}
+	const b, g = engine.Bernoulli, engine.Gaussian
+	for _, list := range [][]engine.Architecture{small, large} {
+		for _, kinds := range [][]engine.Kind{{g}, {b, g}, {g, g}, {b, b, g}, {g, g, g}} {
+			for _, a := range list[1:] {
+				a.Kinds = kinds
+				all = append(all, a)
+			}
+		}
+	}
+	return all
 }
 
-func (s shape) convolved(k int) *engine.Parameters {
-	return oracle.Random(engine.Architecture{Units: s.units, Coding: engine.PlusMinusOne, Convolutions: s.convolutions[k : k+1]}, seed)
+func machine(coding engine.Coding, units ...int) *engine.Parameters {
+	return random(engine.Architecture{Units: units, Coding: coding})
 }
 
 // must returns a value, or ends the test if there is an error.
@@ -78,63 +98,27 @@ func must[T any](value T, err error) func(*testing.T) T {
 	}
 }
 
-// everyCoding runs a test on machines of given shapes in both codings and, if a shape has convolutions, with its
-// last one.
-func everyCoding(t *testing.T, test func(t *testing.T, p *engine.Parameters), shapes ...shape) {
-	for _, s := range shapes {
-		for _, coding := range []engine.Coding{engine.ZeroOne, engine.PlusMinusOne} {
-			t.Run(fmt.Sprintf("%v,%v", s.units, coding), func(t *testing.T) { test(t, machine(coding, s.units...)) })
-		}
-		if last := len(s.convolutions) - 1; last >= 0 {
-			t.Run(fmt.Sprintf("%v,%v", s.units, s.convolutions[last]), func(t *testing.T) { test(t, s.convolved(last)) })
-		}
+// every runs a test on random machines.
+func every(t *testing.T, test func(t *testing.T, p *engine.Parameters), lists ...[]engine.Architecture) {
+	for _, a := range slices.Concat(lists...) {
+		t.Run(fmt.Sprintf("%v,%v,%v,%v", a.Units, a.Kinds, a.Coding, a.Convolutions), func(t *testing.T) { test(t, random(a)) })
 	}
 }
 
-// categorical runs a test on the tiny machine of categorical variables, with a tanh layer.
-func categorical(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
-	a := tinyCategorical
-	a.Tanh = []int{3}
-	t.Run("categorical", func(t *testing.T) { test(t, oracle.Random(a, seed)) })
-}
-
-// gaussian runs a test on a machine with a Gaussian visible and a Gaussian hidden unit.
-func gaussian(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
-	a := engine.Architecture{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian}}
-	t.Run("Gaussian", func(t *testing.T) { test(t, mixture(a)) })
-}
-
-// everyMixture tests machines with some Gaussian layers, connected densely and by a convolution, and
-// with layers of mixed kinds.
-func everyMixture(t *testing.T, test func(t *testing.T, p *engine.Parameters)) {
-	t.Run("groups", func(t *testing.T) { test(t, mixture(mixedGroups)) })
-	const b, g = engine.Bernoulli, engine.Gaussian
-	for _, s := range []shape{small, large} {
-		for _, kinds := range [][]engine.Kind{{g}, {b, g}, {g, g}, {b, b, g}, {g, g, g}} {
-			for _, convolution := range []engine.Convolution{s.convolutions[len(s.convolutions)-1], {}} {
-				t.Run(fmt.Sprintf("%v,%v,%v", s.units, kinds, convolution), func(t *testing.T) {
-					test(t, mixture(engine.Architecture{
-						Units: s.units, Coding: engine.PlusMinusOne, Kinds: kinds, Convolutions: []engine.Convolution{convolution},
-					}))
-				})
-			}
-		}
-	}
-}
-
-// mixture returns a machine with random parameters. The parameters of deviations are small, because
-// deviations grow exponentially with their parents.
-func mixture(a engine.Architecture) *engine.Parameters {
+// random returns a machine with random parameters. With Gaussian units they are smaller, and those of deviations small,
+// because deviations grow exponentially with their parents.
+func random(a engine.Architecture) *engine.Parameters {
 	p := oracle.Random(a, seed)
 	n := oracle.NewNetworks(p)
+	units := slices.DeleteFunc(append(n.Generative, n.Recognition...), func(u oracle.Unit) bool { return u.Kind != engine.Gaussian })
 	for k := range p.Flat {
-		p.Flat[k] *= 0.3
+		if len(units) > 0 {
+			p.Flat[k] *= 0.3
+		}
 	}
-	for _, u := range append(n.Generative, n.Recognition...) {
-		if u.Kind == engine.Gaussian {
-			for k, w := range n.Flat[u.Deviation+1 : u.Deviation+u.Width] {
-				p.Flat[u.Deviation+1+k] = float32(0.03 * w)
-			}
+	for _, u := range units {
+		for k, w := range n.Flat[u.Deviation+1 : u.Deviation+u.Width] {
+			p.Flat[u.Deviation+1+k] = float32(0.03 * w)
 		}
 	}
 	return p
@@ -240,7 +224,7 @@ func repeating(a engine.Algorithm, data engine.Data) engine.Job {
 // newTrainer returns a trainer that is closed at the end of the test.
 func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
 	t.Helper()
-	asked := trainerFeatures(j, s)
+	asked := append(s.Parameters.Architecture.Features(), j.Algorithm.Features()...)
 	trainer, err := e.NewTrainer(j, s)
 	mayLack(t, e, asked, err)
 	t.Cleanup(func() {

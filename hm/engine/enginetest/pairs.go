@@ -1,18 +1,18 @@
 package enginetest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 type configuration struct {
-	algorithm engine.Algorithm
-	machine   func() *engine.Parameters
+	engine.Algorithm
+	machine engine.Architecture
 }
 
 type value struct {
@@ -20,67 +20,55 @@ type value struct {
 	set  func(c *configuration)
 }
 
+// axis returns values of a setting.
+func axis[T any](name string, of func(c *configuration) *T, values ...T) (all []value) {
+	for _, v := range values {
+		all = append(all, value{fmt.Sprintf("%s=%v", name, v), func(c *configuration) { *of(c) = v }})
+	}
+	return all
+}
+
 // axes lists the settings of training and machines, each with its values.
 var axes = [][]value{
 	{
-		{"WS", func(c *configuration) { c.algorithm.Rule = engine.WakeSleep }},
-		{"RWS", func(c *configuration) { c.algorithm.Rule = engine.ReweightedWakeSleep }},
-		{"BiHM", func(c *configuration) { c.algorithm.Rule = engine.Bidirectional }},
-		{"REINFORCE", func(c *configuration) { c.algorithm.Rule = engine.Reinforce }},
-		{"VIMCO", func(c *configuration) { c.algorithm.Rule = estimators[0].rule }},
-		{"TVO with sleep", func(c *configuration) { c.algorithm.Rule, c.algorithm.Sleep = estimators[3].rule, 0.4 }},
-	}, {
-		{"Euclidean", func(c *configuration) { c.algorithm.Metric = engine.Euclidean }},
-		{"block", func(c *configuration) { c.algorithm.Metric = engine.Block }},
-		{"diagonal", func(c *configuration) { c.algorithm.Metric = engine.Diagonal }},
-		{"Kronecker", func(c *configuration) { c.algorithm.Metric = engine.Kronecker }},
-	}, {
-		{"from wake", func(c *configuration) { c.algorithm.FisherSource = engine.FromWake }},
-		{"from sleep", func(c *configuration) { c.algorithm.FisherSource = engine.FromSleep }},
-		{"legacy", func(c *configuration) { c.algorithm.FisherSource = engine.FromLegacy }},
-	}, {
-		{"gd", func(c *configuration) { c.algorithm.Optimizer = engine.GradientDescent }},
-		{"Adam", func(c *configuration) { c.algorithm.Optimizer = engine.Adam }},
-		{"momentum", func(c *configuration) { c.algorithm.Optimizer = engine.Momentum }},
-		{"Nesterov", func(c *configuration) { c.algorithm.Optimizer = engine.Nesterov }},
-	}, {
-		{"no baseline", func(c *configuration) { c.algorithm.Baseline = false }},
-		{"baseline", func(c *configuration) { c.algorithm.Baseline = true }},
-	}, {
+		{"WS", func(c *configuration) { c.Rule = engine.WakeSleep }},
+		{"RWS", func(c *configuration) { c.Rule = engine.ReweightedWakeSleep }},
+		{"BiHM", func(c *configuration) { c.Rule = engine.Bidirectional }},
+		{"REINFORCE", func(c *configuration) { c.Rule = engine.Reinforce }},
+		{"VIMCO", func(c *configuration) { c.Rule = estimators[0].rule }},
+		{"TVO with sleep", func(c *configuration) { c.Rule, c.Sleep = estimators[3].rule, 0.4 }},
+	},
+	axis("metric", func(c *configuration) *engine.Metric { return &c.Metric }, engine.Euclidean, engine.Block, engine.Diagonal, engine.Kronecker),
+	axis("source", func(c *configuration) *engine.FisherSource { return &c.FisherSource }, engine.FromWake, engine.FromSleep, engine.FromLegacy),
+	axis("optimizer", func(c *configuration) *engine.Optimizer { return &c.Optimizer }, engine.GradientDescent, engine.Adam, engine.Momentum, engine.Nesterov),
+	axis("baseline", func(c *configuration) *bool { return &c.Baseline }, false, true),
+	{
 		{"no norm", func(c *configuration) {}},
-		{"L1", func(c *configuration) { c.algorithm.L1 = 0.3 }},
-		{"L2", func(c *configuration) { c.algorithm.L2 = 0.2 }},
+		{"L1", func(c *configuration) { c.L1 = 0.3 }},
+		{"L2", func(c *configuration) { c.L2 = 0.2 }},
 	}, {
 		{"no entropy", func(c *configuration) {}},
-		{"entropy", func(c *configuration) { c.algorithm.Entropy = 0.7 }},
-		{"its estimator", func(c *configuration) { c.algorithm.EntropyEstimator = 0.4 }},
-	}, {
-		{"cold", func(c *configuration) {}},
-		{"warm-up", func(c *configuration) { c.algorithm.WarmUp = 4 }},
-	}, {
-		{"sleep", func(c *configuration) { c.algorithm.SleepSteps = 1 }},
-		{"sleep-well", func(c *configuration) { c.algorithm.SleepSteps = 2 }},
-		{"sleep still better", func(c *configuration) { c.algorithm.SleepSteps = 3 }},
-	}, {
+		{"entropy", func(c *configuration) { c.Entropy = 0.7 }},
+		{"its estimator", func(c *configuration) { c.EntropyEstimator = 0.4 }},
+	},
+	axis("warm-up", func(c *configuration) *int { return &c.WarmUp }, 0, 4),
+	axis("sleep phases", func(c *configuration) *int { return &c.SleepSteps }, 1, 2, 3),
+	{
 		{"unscaled", func(c *configuration) {}},
-		{"rescaled", func(c *configuration) { c.algorithm.Sleep *= 2.5 }},
+		{"rescaled", func(c *configuration) { c.Sleep *= 2.5 }},
 	}, {
 		{"S", func(c *configuration) {}},
-		{"more S later", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 7, 3 }},
-		{"fewer S later", func(c *configuration) { c.algorithm.LaterSamples, c.algorithm.LaterSamplesFrom = 2, 3 }},
+		{"more S later", func(c *configuration) { c.LaterSamples, c.LaterSamplesFrom = 7, 3 }},
+		{"fewer S later", func(c *configuration) { c.LaterSamples, c.LaterSamplesFrom = 2, 3 }},
 	}, {
-		{"01", func(c *configuration) {
-			c.machine = func() *engine.Parameters { return machine(engine.ZeroOne, small.units...) }
-		}},
-		{"pm1", func(c *configuration) {
-			c.machine = func() *engine.Parameters { return machine(engine.PlusMinusOne, large.units...) }
-		}},
-		{"convolution", func(c *configuration) { c.machine = func() *engine.Parameters { return large.convolved(0) } }},
-		{"convolution of q", func(c *configuration) { c.machine = func() *engine.Parameters { return small.convolved(0) } }},
-		{"convolution of p", func(c *configuration) { c.machine = func() *engine.Parameters { return small.convolved(1) } }},
+		{"01", func(c *configuration) { c.machine = small[0] }},
+		{"pm1", func(c *configuration) { c.machine = large[1] }},
+		{"convolution", func(c *configuration) { c.machine = large[2] }},
+		{"convolution of q", func(c *configuration) { c.machine = ofFour(true, false) }},
+		{"convolution of p", func(c *configuration) { c.machine = ofFour(false, true) }},
 		{"tanh", func(c *configuration) {
-			c.algorithm.ReinforceBaseline = engine.ConstantBaseline // others are undefined for tanh layers
-			c.machine = func() *engine.Parameters { return oracle.Random(tinyTanh, seed) }
+			c.ReinforceBaseline = engine.ConstantBaseline // others are undefined for tanh layers
+			c.machine = tinyTanh
 		}},
 	},
 }
@@ -89,17 +77,16 @@ var axes = [][]value{
 // combined: q must learn from dreams if there are several sleep phases, if sleep is rescaled, or if
 // Fisher blocks come from dreams, and REINFORCE has no entropy.
 func (c configuration) sensible(e engine.Engine) bool {
-	a := c.algorithm
-	if engine.Refuse("", e.Lacks(), append(c.machine().Architecture.Features(), a.Features()...)) != nil {
+	if engine.Refuse("", e.Lacks(), append(c.machine.Features(), c.Features()...)) != nil {
 		return false
 	}
-	asleep := a.SleepSteps > 1 || a.FisherSource != engine.FromWake
-	return (!asleep || a.HasSleep()) && !(a.Reinforce && a.HasEntropy()) &&
-		(a.FisherSource == engine.FromWake || a.Metric != engine.Euclidean)
+	asleep := c.SleepSteps > 1 || c.FisherSource != engine.FromWake
+	return (!asleep || c.HasSleep()) && !(c.Reinforce && c.HasEntropy()) &&
+		(c.FisherSource == engine.FromWake || c.Metric != engine.Euclidean)
 }
 
 func configure(values []int) (c configuration, name string) {
-	c.algorithm = presets[0].algorithm()
+	c.Algorithm = presets[0].algorithm()
 	var names []string
 	for axis, value := range values {
 		axes[axis][value].set(&c)
@@ -108,24 +95,13 @@ func configure(values []int) (c configuration, name string) {
 	return c, strings.Join(names, ",")
 }
 
-// everyPair returns configurations, as values, that together cover each pair of values of two axes
-// that can be combined. It repeatedly picks, among random configurations, the one that covers the
-// most missing pairs.
-func everyPair(e engine.Engine) [][]int {
+// everyPair returns configurations, as values, that together cover each pair of values of two axes that can be
+// combined: of many random configurations, those that have a pair that the ones before them lack.
+func everyPair(e engine.Engine) (chosen [][]int) {
 	type pair struct{ axis, value, other, of int }
-	pairs := func(values []int) (all []pair) {
-		for i := range values {
-			for j := range i {
-				all = append(all, pair{i, values[i], j, values[j]})
-			}
-		}
-		return all
-	}
-	const candidates = 3_000
 	rng := rand.New(philox.NewStream(seed, philox.Synthesis, 1))
-	missing := map[pair]bool{}
-	var random [][]int
-	for range candidates {
+	covered := map[pair]bool{}
+	for range 3_000 {
 		values := make([]int, len(axes))
 		for axis := range values {
 			values[axis] = rng.IntN(len(axes[axis]))
@@ -133,29 +109,14 @@ func everyPair(e engine.Engine) [][]int {
 		if c, _ := configure(values); !c.sensible(e) {
 			continue
 		}
-		random = append(random, values)
-		for _, p := range pairs(values) {
-			missing[p] = true
-		}
-	}
-	var chosen [][]int
-	for len(missing) > 0 {
-		var best []int
-		most := 0
-		for _, values := range random {
-			n := 0
-			for _, p := range pairs(values) {
-				if missing[p] {
-					n++
-				}
-			}
-			if n > most {
-				best, most = values, n
+		before := len(covered)
+		for i := range values {
+			for j := range i {
+				covered[pair{i, values[i], j, values[j]}] = true
 			}
 		}
-		chosen = append(chosen, best)
-		for _, p := range pairs(best) {
-			delete(missing, p)
+		if len(covered) > before {
+			chosen = append(chosen, values)
 		}
 	}
 	return chosen
@@ -167,7 +128,7 @@ func pairsOfValues(t *testing.T, e engine.Engine) {
 	for _, values := range everyPair(e) {
 		c, name := configure(values)
 		t.Run(name, func(t *testing.T) {
-			a, p := c.algorithm, c.machine()
+			a, p := c.Algorithm, random(c.machine)
 			a.RefreshEvery = 2
 			data := constantRows(5, p.Architecture.Visible(), 100)
 			data.Stochastic = true

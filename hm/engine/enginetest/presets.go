@@ -65,24 +65,18 @@ func everyPreset(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 // with each source of the generative Fisher blocks.
 func everyVariant(t *testing.T, test func(t *testing.T, a engine.Algorithm)) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
-		sources := []engine.FisherSource{engine.FromWake}
-		if a.Metric != engine.Euclidean && a.HasSleep() {
-			sources = append(sources, engine.FromSleep, engine.FromLegacy)
-		}
-		baselines := []bool{true, false}
-		if !a.HasRecognitionWake() || a.Reinforce {
-			baselines = []bool{false}
-		}
-		if a.Reinforce {
-			for _, a.ReinforceBaseline = range []engine.ReinforceBaseline{engine.NoBaseline, engine.ConstantBaseline} {
-				t.Run("baseline="+a.ReinforceBaseline.String(), func(t *testing.T) { test(t, a) })
-			}
-			a.ReinforceBaseline = engine.OptimalBaseline
-		}
-		for _, a.FisherSource = range sources {
-			for _, a.Baseline = range baselines {
-				name := fmt.Sprintf("baseline=%v,source=%v", a.Baseline, a.FisherSource)
-				t.Run(name, func(t *testing.T) { test(t, a) })
+		for _, a.FisherSource = range []engine.FisherSource{engine.FromWake, engine.FromSleep, engine.FromLegacy} {
+			for _, a.ReinforceBaseline = range []engine.ReinforceBaseline{engine.OptimalBaseline, engine.NoBaseline, engine.ConstantBaseline} {
+				for _, a.Baseline = range []bool{true, false} {
+					switch {
+					case a.FisherSource != engine.FromWake && (a.Metric == engine.Euclidean || !a.HasSleep()):
+					case a.ReinforceBaseline != engine.OptimalBaseline && !a.Reinforce:
+					case a.Baseline && (a.Reinforce || !a.HasRecognitionWake()):
+					default:
+						name := fmt.Sprintf("baseline=%v,%v,source=%v", a.Baseline, a.ReinforceBaseline, a.FisherSource)
+						t.Run(name, func(t *testing.T) { test(t, a) })
+					}
+				}
 			}
 		}
 	})
