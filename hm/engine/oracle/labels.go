@@ -11,93 +11,60 @@ import (
 
 // Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y, which is either the top layer
 // or the output of a classifier that both networks share. The functions here take states of all
-// layers. If the label is the top layer, they replace its state by their argument y.
+// layers, and give them the label of their argument y.
+
+// classifier returns the units of a classifier, whose layer comes after the missing parents of the prior. Their
+// parents are x, unless the classifier does not see it, and h¹.
+func classifier(a engine.Architecture, start int) (list []Unit) {
+	width := 1 + a.ClassifierVisible() + a.Units[1]
+	for y := range a.Classes {
+		list = append(list, Unit{
+			Layer: len(a.Units) + 1, Index: y, Parents: 1, besideX: !a.HiddenClassifier, Kind: engine.Categorical,
+			Start: start + y*width, Width: width, variable: engine.Group{Units: a.Classes}, column: func(parent int) int { return 1 + parent },
+		})
+	}
+	return list
+}
 
 // withLabel returns v with the label y.
 func (n *Networks) withLabel(v Values, y int) Values {
-	if !n.Architecture.TopLabels() {
-		return v
-	}
-	v = slices.Clone(v)
-	top := n.Architecture.Depth()
-	v[top] = make([]float64, n.Architecture.Labels())
-	v[top][y] = 1
+	layer := n.label[0].Layer
+	v = append(slices.Clone(v), nil, nil)[:layer+1]
+	v[layer] = make([]float64, len(n.label))
+	v[layer][y] = 1
 	return v
 }
 
-// classifierLogits returns the logits of q(y|x,h¹) or q(y|h¹), and the parents of the classifier.
-func (n *Networks) classifierLogits(v Values) (logits, parents []float64) {
-	parents = slices.Concat([]float64{1}, v[0][:n.Architecture.ClassifierVisible()], v[1])
-	flat := n.Flat[len(n.Flat)-n.Architecture.Classes*len(parents):]
-	for range n.Architecture.Classes {
-		logits, flat = append(logits, floats.Dot(flat[:len(parents)], parents)), flat[len(parents):]
-	}
-	return logits, parents
-}
-
 // LogLabel returns log q(y|h), or log q(y|x,h¹) for a classifier.
-func (n *Networks) LogLabel(v Values, y int) float64 {
-	if !n.Architecture.TopLabels() {
-		logits, _ := n.classifierLogits(v)
-		return logits[y] - floats.LogSumExp(logits)
-	}
-	_, label := n.split()
-	return n.logDensity(label, n.withLabel(v, y))
-}
-
-// split returns the recognition units below the label and the units of the label, if it is the top layer.
-func (n *Networks) split() (below, label []Unit) {
-	last := len(n.Recognition)
-	if n.Architecture.TopLabels() {
-		last -= n.Architecture.Labels()
-	}
-	return n.Recognition[:last], n.Recognition[last:]
-}
+func (n *Networks) LogLabel(v Values, y int) float64 { return n.logDensity(n.label, n.withLabel(v, y)) }
 
 // LogBelow returns log q(h|x) without the label.
-func (n *Networks) LogBelow(v Values) float64 {
-	below, _ := n.split()
-	return n.logDensity(below, v)
-}
+func (n *Networks) LogBelow(v Values) float64 { return n.logDensity(n.below, v) }
 
 // logProduct returns log p(x,h,y) q(h|x) q(y|h).
 func (n *Networks) logProduct(v Values, y int) float64 {
-	v = n.withLabel(v, y)
-	log := n.LogJointOf(v) + n.LogRecognitionOf(v)
+	log := n.LogJointOf(n.withLabel(v, y)) + n.LogBelow(v) + n.LogLabel(v, y)
 	if !n.Architecture.TopLabels() {
-		log += 2 * n.LogLabel(v, y) // p(y|x,h¹) = q(y|x,h¹)
+		log += n.LogLabel(v, y) // p(y|x,h¹) = q(y|x,h¹)
 	}
 	return log
 }
 
 // productScore returns the derivative of logProduct.
 func (n *Networks) productScore(v Values, y int) []float64 {
-	score := n.ScoreOf(n.withLabel(v, y))
-	if n.Architecture.TopLabels() {
-		return score
-	}
-	logits, parents := n.classifierLogits(v)
-	start := len(score) - n.Architecture.Classes*len(parents)
-	for class, a := range logits {
-		residual := -math.Exp(a - floats.LogSumExp(logits))
-		if class == y {
-			residual++
-		}
-		floats.ScaleTo(score[start+class*len(parents):][:len(parents)], 2*residual, parents)
+	v = n.withLabel(v, y)
+	score := n.ScoreOf(v)
+	if !n.Architecture.TopLabels() {
+		n.addScore(score, n.label, v, 2)
 	}
 	return score
 }
 
-// Explanations returns x with every h, for machines with few units. The label of a top layer is set
-// to the first class.
+// Explanations returns x with every h, for machines with few units. A label at the top is left out.
 func (n *Networks) Explanations(x []float64) (all []Values) {
-	last := n.Architecture.Depth()
-	if n.Architecture.TopLabels() {
-		last--
-	}
-	for v := range n.states(1, last) {
+	for v := range n.states(1, min(n.Architecture.Depth(), n.label[0].Layer-1)) {
 		v[0] = x
-		all = append(all, n.withLabel(v, 0))
+		all = append(all, v)
 	}
 	return all
 }
@@ -180,9 +147,8 @@ func (n *Networks) LabelGradientOn(data [][]Values, labels []int, r engine.Algor
 			}
 		}
 		if r.Baseline {
-			below, _ := n.split()
 			for _, v := range samples {
-				n.addScore(gradient, below, v, -mean/float64(len(data)))
+				n.addScore(gradient, n.below, v, -mean/float64(len(data)))
 			}
 		}
 	}

@@ -9,6 +9,7 @@ package oracle
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -28,6 +29,7 @@ type Unit struct {
 	variable  engine.Group         // the variable that a categorical unit belongs to
 	first     int                  // the first unit of the variable; Index for a unit of another kind
 	column    func(parent int) int // the column of a parent's weight, or 0 if it has none
+	besideX   bool                 // its parents are all units of x and of h¹, in this order
 	tanh      []tanhLayer          // the tanh layers of its conditional, from the parents to the unit
 }
 
@@ -98,6 +100,7 @@ type Networks struct {
 	Flat         []float64 // the parameters, laid out as engine.Parameters.Flat
 	Generative   []Unit    // the units of x, h¹ … hᴹ
 	Recognition  []Unit    // the units of h¹ … hᴹ
+	below, label []Unit    // the units of q(h|x) below the label, and the units of the label if there is one
 }
 
 // NewNetworks copies the parameters of a machine of any size.
@@ -115,6 +118,11 @@ func NewNetworks(p *engine.Parameters) *Networks {
 		n.Recognition = append(n.Recognition, layer(p.Architecture, i, i-1, &start)...)
 	}
 	addTanh(n.Recognition, p.Architecture, &start)
+	last := len(n.Recognition)
+	if p.Architecture.TopLabels() {
+		last -= p.Architecture.Labels()
+	}
+	n.below, n.label = n.Recognition[:last], slices.Concat(n.Recognition[last:], classifier(p.Architecture, start))
 	return n
 }
 

@@ -3,6 +3,7 @@ package oracle
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -43,7 +44,10 @@ func (n *Networks) Outputs(u Unit, v Values) (mu, sigma, a float64) {
 }
 
 func (u Unit) parentsOf(v Values) []float64 {
-	if u.Parents < len(v) {
+	switch {
+	case u.besideX:
+		return slices.Concat(v[0], v[1])
+	case u.Parents < len(v):
 		return v[u.Parents]
 	}
 	return nil
