@@ -148,15 +148,16 @@ func NewInverse(e Estimate, s Settings, each Each) (*Inverse, error) {
 	case Woodbury:
 		v.samples = newSamples(e, chosen)
 		v.blocks = kernels.NewSymmetrics(chosen.sizes(), s.Precision)
-		gram := gramian(v.samples.parents)
+		gram := kernels.NewMatrix(v.samples.parents.Rows, v.samples.parents.Rows)
+		kernels.MulNT(gram, v.samples.parents, v.samples.parents)
 		each(units, func(j int) { failed[j] = !woodbury(&v.blocks[j], gram, e, j, chosen, s.Damping) })
 	case Kronecker:
 		var err error
 		if v.factored, err = factor(e); err != nil {
 			return nil, fmt.Errorf("the Fisher blocks cannot be inverted at damping %g, because %w: lower the learning rate if training has diverged", s.Damping, err)
 		}
-		for j := range failed {
-			failed[j] = !v.factored.invertible(j)
+		for j, slope := range v.factored.slopes {
+			failed[j] = math.IsNaN(slope) || math.IsInf(slope, 0)
 		}
 	default:
 		panic(fmt.Sprintf("fisher: NewInverse does not know form %d", s.Form))
@@ -213,12 +214,13 @@ func (s Settings) Choose(n, size, units int) Form {
 // more, because Woodbury copies the samples. The arguments are the same as for Choose. The result is a
 // float64 so that it does not overflow.
 func (s Settings) Bytes(n, size, units int) float64 {
-	const float = 4
+	const float, double = 4, 8
 	switch s.Choose(n, size, units) {
 	case Diagonal:
 		return float * float64(units) * float64(size)
 	case Kronecker:
-		return kroneckerBytes(float64(n), float64(size), float64(units))
+		rank := float64(min(n, size))
+		return float*rank*float64(size) + double*(rank+float64(units))
 	case Woodbury:
 		return float64(units)*(kernels.SymmetricBytes(n, s.Precision)+float*float64(n)) + sampleBytes(n, size)
 	}

@@ -98,10 +98,6 @@ func orthogonal(rows *mat.Dense) (*mat.Dense, error) {
 	return &orthogonal, nil
 }
 
-func (k kronecker) invertible(j int) bool {
-	return !math.IsNaN(k.slopes[j]) && !math.IsInf(k.slopes[j], 0)
-}
-
 // apply multiplies gradients by the damped inverses with two matrix products.
 func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	projected := kernels.NewMatrix(gradients.Rows, k.structure.Rows)
@@ -117,12 +113,4 @@ func (k kronecker) apply(gradients kernels.Matrix, first int, damping float64) {
 	for i := range gradients.Rows {
 		kernels.Scale(kernels.Row(gradients, i), (1+damping)/damping)
 	}
-}
-
-// kroneckerBytes returns the memory in bytes that the inverses of this many units take. n is the
-// number of samples, and size the size of a block.
-func kroneckerBytes(n, size, units float64) float64 {
-	const float, double = 4, 8
-	rank := min(n, size)
-	return float*rank*size + double*(rank+units)
 }

@@ -39,12 +39,6 @@ func sampleBytes(n, size int) float64 {
 	return 4*float64(n)*float64(size) + kernels.PackedBytes(n, size)
 }
 
-func gramian(parents kernels.Matrix) kernels.Matrix {
-	gram := kernels.NewMatrix(parents.Rows, parents.Rows)
-	kernels.MulNT(gram, parents, parents)
-	return gram
-}
-
 // woodbury writes the inner matrix C = √Q (αI + √Q UUᵀ √Q)⁻¹ √Q of unit j to dst. C gives the
 // inverse of the damped block,
 //

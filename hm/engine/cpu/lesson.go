@@ -35,7 +35,7 @@ type lesson struct {
 func newLesson(w *weights, data, samples int, teaches [2]bool) *lesson {
 	l := &lesson{pass: newPass(w, data, samples), teaches: teaches}
 	for n, layers := range w.connections[:2] {
-		l.counted[n] = newWeighting(data * samples)
+		l.counted[n] = weighting{make([]int32, 0, data*samples), make([]float32, 0, data*samples)}
 		l.parents[n] = make([]*kernels.Bits, len(layers))
 		for i, c := range layers {
 			if _, fixed := c.(*fixedPoint); fixed {
@@ -198,10 +198,6 @@ func leavesOut(a engine.Algorithm, n network) bool {
 type weighting struct {
 	rows    []int32
 	weights []float32
-}
-
-func newWeighting(most int) weighting {
-	return weighting{make([]int32, 0, most), make([]float32, 0, most)}
 }
 
 func (w *weighting) clear() { w.rows, w.weights = w.rows[:0], w.weights[:0] }
