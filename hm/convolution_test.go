@@ -79,7 +79,7 @@ func TestConvolutionInOneNetwork(t *testing.T) {
 		BothNetworks: {1 + 4, 1 + 4*2}, RecognitionOnly: {1 + 4, 1 + 8}, GenerativeOnly: {1 + 9, 1 + 4*2},
 	} {
 		a := New(shape(3, 3)).Convolve(Convolution{2, 2, 2, 1, networks}).Architecture()
-		q, p := a.RecognitionConnection(1), a.GenerativeConnection(0)
+		q, p := engine.Recognition.Connection(a, 1), engine.Generative.Connection(a, 0)
 		if a.Units[1] != 8 || q.Inputs != want[0] || p.Inputs != want[1] {
 			t.Errorf("networks %d: %d units, inputs %d and %d, want 8, %v", networks, a.Units[1], q.Inputs, p.Inputs, want)
 		}

@@ -25,13 +25,13 @@ func (m *Model) Held(layer, unit int, on bool) (*Model, error) {
 		return nil, fmt.Errorf("unit %d of hidden layer %d: it has the units 0 to %d", unit, layer, a.Units[layer]-1)
 	case a.Kind(layer) != engine.Bernoulli:
 		return nil, fmt.Errorf("the units of hidden layer %d are %v: only Bernoulli units can be held on or off", layer, a.Kind(layer))
-	case a.GenerativeConnection(layer).Shared():
+	case engine.Generative.Connection(a, layer).Shared():
 		return nil, fmt.Errorf("the units of hidden layer %d share the weights of a deconvolution: hold a unit of a dense layer", layer)
 	}
 	held := *m
 	held.parameters = m.parameters.Clone()
 	rows := [][]float32{held.parameters.Generative[layer].Row(unit)}
-	if !a.RecognitionConnection(layer).Shared() {
+	if !engine.Recognition.Connection(a, layer).Shared() {
 		rows = append(rows, held.parameters.Recognition[layer].Row(unit))
 	}
 	for _, row := range rows {

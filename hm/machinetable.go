@@ -106,10 +106,10 @@ func (s MachineSpec) table(shape dataset.Shape, algorithm engine.Algorithm) (t *
 		if a.Kind(i) == engine.Categorical && !a.Binary(i) {
 			kind = "mixed"
 		}
-		p := a.GenerativeConnection(i)
+		p := engine.Generative.Connection(a, i)
 		row(name, form, kind, "p", connection(a, p, i == a.Depth(), "deconvolution"), parameters(engine.Generative), blocksOf(i, p, generative[i].Form), size(generative[i].Bytes))
 		if i > 0 {
-			q := a.RecognitionConnection(i)
+			q := engine.Recognition.Connection(a, i)
 			row(name, "", "", "q", connection(a, q, false, "convolution"), parameters(engine.Recognition), blocksOf(i, q, recognition[i].Form), size(recognition[i].Bytes))
 		}
 	}

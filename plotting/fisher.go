@@ -50,7 +50,7 @@ func fisherLayers(a engine.Architecture) []fisherLayer {
 	layers := make([]fisherLayer, len(a.Units))
 	start := 0
 	for i := range a.Units {
-		c := a.GenerativeConnection(i)
+		c := engine.Generative.Connection(a, i)
 		layers[i] = fisherLayer{start, c.Outputs, c.Inputs}
 		start += c.Outputs * c.Inputs
 	}

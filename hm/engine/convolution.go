@@ -101,47 +101,10 @@ func (c Connection) size() int { return c.Outputs * c.Inputs }
 // Shared reports whether several positions share their weights.
 func (c Connection) Shared() bool { return c.Convolution != (Convolution{}) }
 
-// GenerativeConnection returns the connection of p(hⁱ|hⁱ⁺¹), or of the prior.
-func (a Architecture) GenerativeConnection(i int) Connection {
-	if i == a.Depth() {
-		return a.dense(i, 0)
+// connection returns the connection of units of this kind on one grid to their parents on the other.
+func (c Convolution) connection(own, parents Grid, kind Kind, down bool) Connection {
+	return Connection{
+		Positions: own.Height * own.Width, Outputs: own.Channels * kind.Outputs(),
+		Inputs: 1 + c.Height*c.Width*parents.Channels, Convolution: c, Down: down,
 	}
-	if c := a.convolution(i); c.Generative {
-		return Connection{
-			Positions:   c.Fine.Height * c.Fine.Width,
-			Outputs:     c.Fine.Channels * a.Kind(i).Outputs(),
-			Inputs:      1 + c.Height*c.Width*c.Channels,
-			Convolution: c,
-			Down:        true,
-		}
-	}
-	return a.dense(i, a.Units[i+1])
-}
-
-// RecognitionConnection returns the connection of q(hⁱ|hⁱ⁻¹), i ≥ 1.
-func (a Architecture) RecognitionConnection(i int) Connection {
-	if c := a.convolution(i - 1); c.Recognition {
-		coarse := c.Coarse()
-		return Connection{
-			Positions:   coarse.Height * coarse.Width,
-			Outputs:     coarse.Channels * a.Kind(i).Outputs(),
-			Inputs:      1 + c.Height*c.Width*c.Fine.Channels,
-			Convolution: c,
-		}
-	}
-	return a.dense(i, a.Units[i-1])
-}
-
-func (a Architecture) dense(i, parents int) Connection {
-	if last := len(a.Tanh) - 1; last >= 0 && parents > 0 {
-		parents = a.Tanh[last]
-	}
-	return Connection{Positions: 1, Outputs: a.Outputs(i), Inputs: 1 + parents}
-}
-
-func (a Architecture) convolution(i int) Convolution {
-	if i < len(a.Convolutions) {
-		return a.Convolutions[i]
-	}
-	return Convolution{}
 }

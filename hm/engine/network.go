@@ -47,19 +47,29 @@ func (n Network) layers(p *Parameters) *[]Layer {
 // Connection returns the connection of layer i of the network to its parents, or to the tanh layer
 // below it. It has no outputs if the layer is empty.
 func (n Network) Connection(a Architecture, i int) Connection {
-	parents := n.Parents(i)
-	switch k := n.Place(); {
-	case n == Generative:
-		return a.GenerativeConnection(i)
-	case parents < 0 || k > 0 && parents > a.Depth():
+	parents, k := n.Parents(i), n.Place()
+	prior := parents > a.Depth()
+	switch {
+	case parents < 0 || prior && k > 0:
 		return Connection{}
-	case k == 0:
-		return a.RecognitionConnection(i)
+	case prior:
+		return Connection{Positions: 1, Outputs: a.Outputs(i), Inputs: 1}
+	case k > 1:
+		return Connection{Positions: 1, Outputs: a.Tanh[k-1], Inputs: 1 + a.Tanh[k-2]}
 	case k == 1:
 		return Connection{Positions: 1, Outputs: a.Tanh[0], Inputs: 1 + a.Units[parents]}
-	default:
-		return Connection{Positions: 1, Outputs: a.Tanh[k-1], Inputs: 1 + a.Tanh[k-2]}
+	case len(a.Tanh) > 0:
+		return Connection{Positions: 1, Outputs: a.Outputs(i), Inputs: 1 + a.Tanh[len(a.Tanh)-1]}
 	}
+	if below := min(i, parents); below < len(a.Convolutions) {
+		c := a.Convolutions[below]
+		if n == Generative && c.Generative {
+			return c.connection(c.Fine, c.Coarse(), a.Kind(i), true)
+		} else if n == Recognition && c.Recognition {
+			return c.connection(c.Coarse(), c.Fine, a.Kind(i), false)
+		}
+	}
+	return Connection{Positions: 1, Outputs: a.Outputs(i), Inputs: 1 + a.Units[parents]}
 }
 
 // Parents returns the index of the layer that holds the parents of layer i: i+1 in p, i−1 in q. The

@@ -21,7 +21,7 @@ func (e cpu) Memory(a engine.Architecture, algorithm engine.Algorithm) int64 {
 	bytes := fixedBytes(a, algorithm) + lessonBytes(a, batch, rows)
 	// Importance weights, the likelihood of each datum with its row, and the sums over the samples
 	// of a datum.
-	bytes += double*rows + 6*double*batch + float*batch*float64(outputsOf(a.RecognitionConnection(1)))
+	bytes += double*rows + 6*double*batch + float*batch*float64(outputsOf(engine.Recognition.Connection(a, 1)))
 	if algorithm.HasDreams() {
 		bytes += lessonBytes(a, rows, rows)
 	}
@@ -174,12 +174,12 @@ func inversionBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 func eachLayer(a engine.Architecture, algorithm engine.Algorithm, f func(n network, i int, c engine.Connection, rows float64)) {
 	for i := range a.Units {
 		rows := samplesOf(algorithm)
-		f(generative, i, a.GenerativeConnection(i), rows)
+		f(generative, i, generative.Connection(a, i), rows)
 		if i == 1 {
 			rows = float64(algorithm.BatchSize)
 		}
 		if i > 0 {
-			f(recognition, i, a.RecognitionConnection(i), rows)
+			f(recognition, i, recognition.Connection(a, i), rows)
 		}
 	}
 }
@@ -231,7 +231,7 @@ func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	}
 	samples, most := float64(algorithm.MostSamples()), 0.0
 	for i := 1; i < len(a.Units) && algorithm.ReinforceBaseline == engine.OptimalBaseline; i++ {
-		if c := a.RecognitionConnection(i); i > 1 || c.Shared() {
+		if c := recognition.Connection(a, i); i > 1 || c.Shared() {
 			tasks := threads(float64(c.Outputs) / unitsAPiece)
 			scores := float64(min(c.Outputs, unitsAPiece)) * float64(c.Inputs)
 			if c.Shared() {

@@ -114,7 +114,7 @@ func (o reinforce) ofParameters(i int) bool {
 	if o.algorithm.ReinforceBaseline != engine.OptimalBaseline {
 		return false
 	}
-	return architecture.RecognitionConnection(i).Shared() ||
+	return recognition.Connection(architecture, i).Shared() ||
 		i > 1 && (!architecture.Binary(i-1) || architecture.Off(i-1) != -1)
 }
 
