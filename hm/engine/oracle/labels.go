@@ -62,7 +62,11 @@ func (n *Networks) productScore(v Values, y int) []float64 {
 
 // Explanations returns x with every h, for machines with few units. A label at the top is left out.
 func (n *Networks) Explanations(x []float64) (all []Values) {
-	for v := range n.states(1, min(n.Architecture.Depth(), n.label[0].Layer-1)) {
+	last := n.Architecture.Depth()
+	if n.Architecture.TopLabels() {
+		last--
+	}
+	for v := range n.states(1, last) {
 		v[0] = x
 		all = append(all, v)
 	}

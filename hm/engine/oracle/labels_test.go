@@ -57,6 +57,16 @@ func TestLabelsAreDistributions(t *testing.T) {
 	})
 }
 
+// Explanations must list every h of a machine without labels, too.
+func TestExplanationsWithoutLabels(t *testing.T) {
+	n, x := randomMachine(engine.Architecture{Units: []int{3, 2, 2}}, 1), []float64{1, 0, 1}
+	sum := 0.0
+	for _, v := range n.Explanations(x) {
+		sum += math.Exp(n.LogJointOf(v))
+	}
+	wantClose(t, "p(x)", sum, math.Exp(n.Explain(x).LogP()), 1e-12)
+}
+
 // objective returns the objective of a datum. y is at least Labels if it has no label.
 func (n *Networks) objective(x []float64, y int, r engine.Algorithm) float64 {
 	if y >= n.Architecture.Labels() {
