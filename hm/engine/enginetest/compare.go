@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -14,31 +15,14 @@ import (
 // seeds.
 const maxDeviation = 4.5
 
-func doubles(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
-}
-
-// relativeError returns ‖got − want‖/‖want‖.
-func relativeError(got, want []float64) float64 {
-	if difference := floats.Distance(got, want, 2); difference > 0 {
-		return difference / floats.Norm(want, 2)
-	}
-	return 0
-}
-
-func parts(a engine.Architecture, gradient []float64) map[string][]float64 {
-	return map[string][]float64{"θ": gradient[:a.GenerativeSize()], "φ": gradient[a.GenerativeSize():]}
-}
-
 func wantGradient(t *testing.T, what string, got *engine.Parameters, want []float64, tolerance float64) {
 	t.Helper()
-	gotParts, wantParts := parts(got.Architecture, doubles(got.Flat)), parts(got.Architecture, want)
-	for part := range wantParts {
-		e := relativeError(gotParts[part], wantParts[part])
+	flat, size := kernels.Doubles(got.Flat), got.Architecture.GenerativeSize()
+	for part, of := range map[string][2][]float64{"θ": {flat[:size], want[:size]}, "φ": {flat[size:], want[size:]}} {
+		e := floats.Distance(of[0], of[1], 2)
+		if e > 0 {
+			e /= floats.Norm(of[1], 2)
+		}
 		t.Logf("%s, %s: relative error %.1e", what, part, e)
 		if !(e <= tolerance) {
 			t.Errorf("%s: the %s part differs from the oracle's by a relative %.2g, tolerated %.2g", what, part, e, tolerance)

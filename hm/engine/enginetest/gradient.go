@@ -37,7 +37,9 @@ func gradientOfSamples(t *testing.T, e engine.Engine) {
 					continue // it is for the forms of the inverse
 				}
 				a.Baseline = a.Baseline && a.Samples > 1
-				noteForms(forms, a, p.Architecture)
+				for i, units := range p.Architecture.Units[:p.Architecture.Depth()] { // of p
+					forms[fisher.Settings{Steps: a.RefreshEvery, Damping: a.Damping}.Choose(a.BatchSize*a.Samples, 1+p.Architecture.Units[i+1], units)] = true
+				}
 				wantTraining(t, e, a, p, data, 2, 0.1, 1e-5)
 			}
 		}, binary)
@@ -97,11 +99,4 @@ func gradientOfOtherUnits(t *testing.T, e engine.Engine) {
 		g, n := gradients(t, trainer), oracle.NewNetworks(state(t, trainer).Parameters)
 		wantGradient(t, "plain gradient", g.Plain, plainGradient(a, n, draws(wideTanh, g, a.Samples), nil, 0), 1e-5)
 	})
-}
-
-// noteForms records the forms chosen for the generative blocks of a machine.
-func noteForms(forms map[fisher.Form]bool, a engine.Algorithm, architecture engine.Architecture) {
-	for i, units := range architecture.Units[:architecture.Depth()] {
-		forms[fisher.Settings{Steps: a.RefreshEvery, Damping: a.Damping}.Choose(a.BatchSize*a.Samples, 1+architecture.Units[i+1], units)] = true
-	}
 }

@@ -2,11 +2,12 @@ package enginetest
 
 import (
 	"fmt"
-	"math"
+	"slices"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"gonum.org/v1/gonum/stat"
 )
 
 // drawsOfSteps tests that steps draw their wake samples from q(h|x) and their dreams from p(x,h), and that the
@@ -19,72 +20,52 @@ func drawsOfSteps(t *testing.T, e engine.Engine) {
 }
 
 func wantDraws(t *testing.T, e engine.Engine, p *engine.Parameters, job func(engine.Algorithm, engine.Data) engine.Job) {
-	steps := many(5000)
+	count := many(5000) // steps
 	a := presets[1].algorithm()
 	a.BatchSize, a.Samples = 2, 2
 	trainer := newTrainer(t, e, job(a, randomRows(2, p.Architecture.Visible())), engine.NewState(a, p))
-	var wake, dreams [][]oracle.Values // per step
+	var drawn [][]oracle.Values // of each step, the four wake samples and the four dreams
 	var ofData [2][]oracle.Values
-	var dreamt []oracle.Values
-	for range steps {
+	var dreams []oracle.Values
+	for range count {
 		g := gradients(t, trainer)
-		w, d := values(p.Architecture, g.Wake), values(p.Architecture, g.Dreams)
-		wake, dreams, dreamt = append(wake, w), append(dreams, d), append(dreamt, d...)
-		ofData[0], ofData[1] = append(ofData[0], w[:2]...), append(ofData[1], w[2:]...)
+		wake, dreamt := values(p.Architecture, g.Wake), values(p.Architecture, g.Dreams)
+		ofData[0], ofData[1], dreams = append(ofData[0], wake[:2]...), append(ofData[1], wake[2:]...), append(dreams, dreamt...)
+		drawn = append(drawn, append(wake, dreamt...))
 		step(t, trainer, 0)
 	}
 	n := oracle.NewNetworks(p)
-	wantFrequencies(t, "dreams", dreamt, n.Model())
+	wantFrequencies(t, "dreams", dreams, n.Model())
 	for d, samples := range ofData {
 		wantFrequencies(t, fmt.Sprintf("wake samples of datum %d", d), samples, n.Wake([][]float64{samples[0][0]}, oracle.Uniform))
 	}
+	type series struct {
+		draw   int // number of the unit's sample or dream within a step
+		values []float64
+	}
 	var units []series
-	for draw := range 4 {
-		for i, count := range p.Architecture.Units {
-			for j := range count {
-				if i > 0 { // x is given
-					units = append(units, newSeries(draw, steps, func(s int) bool { return wake[s][draw][i][j] > 0 }))
+	for draw := range drawn[0] {
+		for i, layer := range p.Architecture.Units {
+			for j := range layer {
+				s := series{draw: draw}
+				for _, step := range drawn {
+					s.values = append(s.values, step[draw][i][j])
 				}
-				units = append(units, newSeries(4+draw, steps, func(s int) bool { return dreams[s][draw][i][j] > 0 }))
+				if i > 0 || draw >= 4 { // x is given in wake samples
+					units = append(units, s)
+				}
 			}
 		}
 	}
-	var correlations, zeros, variances []float64
-	note := func(a, b []float64) {
-		sum := 0.0
-		for s := range a {
-			sum += a[s] * b[s] / float64(len(a))
-		}
-		correlations, zeros, variances = append(correlations, sum), append(zeros, 0), append(variances, 1/float64(len(a)))
-	}
+	var correlations []float64
 	for _, a := range units {
 		for _, b := range units {
 			if a.draw < b.draw {
-				note(a.values, b.values)
+				correlations = append(correlations, stat.Correlation(a.values, b.values, nil))
 			}
-			note(a.values[1:], b.values[:steps-1])
+			correlations = append(correlations, stat.Correlation(a.values[1:], b.values[:count-1], nil))
 		}
 	}
-	wantMean(t, "correlations", correlations, zeros, variances)
-}
-
-// series holds the states of one unit over the steps, with mean 0 and variance 1.
-type series struct {
-	draw   int // number of the unit's sample or dream within a step
-	values []float64
-}
-
-func newSeries(draw, steps int, on func(step int) bool) series {
-	s := series{draw, make([]float64, steps)}
-	mean := 0.0
-	for k := range s.values {
-		if on(k) {
-			s.values[k] = 1
-			mean += 1 / float64(steps)
-		}
-	}
-	for k := range s.values {
-		s.values[k] = (s.values[k] - mean) / math.Sqrt(mean*(1-mean))
-	}
-	return s
+	variances := slices.Repeat([]float64{1 / float64(count)}, len(correlations))
+	wantMean(t, "correlations", correlations, make([]float64, len(correlations)), variances)
 }

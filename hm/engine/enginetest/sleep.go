@@ -6,7 +6,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -49,13 +48,14 @@ func sleepWell(t *testing.T, e engine.Engine) {
 					moved[k] = (float64(two.Flat[k]) - float64(one.Flat[k])) / rate
 				}
 				measured(a, fisherBlocks(a, oracle.NewNetworks(p), draws(p.Architecture, g, a.Samples)), moved)
+				score := oracle.NewNetworks(p).Score(oracle.Equal(values(p.Architecture, g.Dreams))) // of the first phase
 				exactSecond := oracle.NewNetworks(one).Dreamed(factor)
 				for k := range size {
 					d := moved[first+k] - exactSecond.Mean[first+k]
 					v := exactSecond.Variance[first+k] / float64(g.Dreams.Rows)
 					deviation[k] += d / float64(seeds)
 					variance[k] += v / float64(seeds*seeds)
-					before := sleepPart(g, a, p, factor)[first+k] - exactFirst.Mean[first+k]
+					before := factor*score[first+k] - exactFirst.Mean[first+k]
 					product[k] += d * before / float64(seeds)
 					productVariance[k] += v * exactFirst.Variance[first+k] / float64(g.Dreams.Rows) / float64(seeds*seeds)
 				}
@@ -64,12 +64,6 @@ func sleepWell(t *testing.T, e engine.Engine) {
 			wantMean(t, "products with deviations of the first phase", product, make([]float64, size), productVariance)
 		}
 	})
-}
-
-func sleepPart(g engine.Gradients, a engine.Algorithm, p *engine.Parameters, factor float64) []float64 {
-	score := oracle.NewNetworks(p).Score(oracle.Equal(values(p.Architecture, g.Dreams)))
-	floats.Scale(factor, score)
-	return score
 }
 
 // measured turns a natural gradient back into the plain gradient by multiplying it by (αI +

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -51,7 +52,7 @@ func wantTraining(t *testing.T, e engine.Engine, a engine.Algorithm, p *engine.P
 			}
 		}
 		wantGradient(t, "plain gradient", g.Plain, plainGradient(now, n, samples, labels, s), tolerance)
-		natural := must(oracle.NaturalGradient(blocks, doubles(g.Plain.Flat), a.Damping))(t)
+		natural := must(oracle.NaturalGradient(blocks, kernels.Doubles(g.Plain.Flat), a.Damping))(t)
 		wantGradient(t, "natural gradient", g.Natural, natural, tolerance)
 		wantGradient(t, "direction", g.Direction, penalised(now, g.Natural, n.Flat, s), 1e-5)
 		wantReport(t, step(t, trainer, rate), g.Wake, now.Samples)
@@ -194,7 +195,7 @@ func penalised(a engine.Algorithm, natural *engine.Parameters, point []float64, 
 			}
 		}
 	}
-	return doubles(direction.Flat)
+	return kernels.Doubles(direction.Flat)
 }
 
 // wantUpdate checks that a step has updated the moments and moved the parameters along a direction
@@ -220,7 +221,7 @@ func wantUpdate(t *testing.T, a engine.Algorithm, rate float64, before *engine.S
 	if a.Optimizer == engine.Adam {
 		kept, share = a.AdamBeta1, 1-a.AdamBeta1
 	}
-	for k, d := range doubles(direction.Flat) {
+	for k, d := range kernels.Doubles(direction.Flat) {
 		updates := 1
 		if k >= direction.Architecture.GenerativeSize() {
 			updates = a.SleepSteps

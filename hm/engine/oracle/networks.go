@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -105,10 +106,7 @@ type Networks struct {
 
 // NewNetworks copies the parameters of a machine of any size.
 func NewNetworks(p *engine.Parameters) *Networks {
-	n := &Networks{Architecture: p.Architecture}
-	for _, v := range p.Flat {
-		n.Flat = append(n.Flat, float64(v))
-	}
+	n := &Networks{Architecture: p.Architecture, Flat: kernels.Doubles(p.Flat)}
 	start := 0
 	for i := range p.Architecture.Units {
 		n.Generative = append(n.Generative, layer(p.Architecture, i, i+1, &start)...)
