@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/hm/engine/oracle"
+	"gonum.org/v1/gonum/stat"
 )
 
 // distributionOfDraws tests that Generate draws from p(x,h) and Infer from q(h|x): each state
@@ -55,13 +56,7 @@ func wantFrequencies(t *testing.T, what string, states []oracle.Values, measure 
 	}
 	got, want, variance = append(got, rareGot), append(want, rareWant), append(variance, rareWant*(1-rareWant)/n)
 	wantMean(t, what, got, want, variance)
-	chi2 := 0.0
-	for k, p := range want {
-		if p > 0 {
-			chi2 += n * (got[k] - p) * (got[k] - p) / p
-		}
-	}
-	freedom := float64(len(want) - 1)
+	chi2, freedom := n*stat.ChiSquare(got, want), float64(len(want)-1)
 	t.Logf("%s: χ² is %.1f for %g degrees of freedom", what, chi2, freedom)
 	if limit := freedom + maxDeviation*math.Sqrt(2*max(freedom, 1)); !(chi2 <= limit) {
 		t.Errorf("%s: χ² is %.1f, by chance at most %.1f", what, chi2, limit)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
@@ -70,25 +71,14 @@ func (n *Networks) Fisher(units []Unit, m Distribution) []Block {
 // addCategorical adds the Fisher information of the categorical variable that begins at unit u, given
 // the input of its units.
 func (n *Networks) addCategorical(block *mat.SymDense, u Unit, v Values, input []float64, weight float64) {
-	var on []float64
-	for _, unit := range u.ofVariable() {
-		on = append(on, n.On(unit, v))
+	all := mat.NewVecDense(u.variable.Units*u.Width, nil) // π ⊗ u
+	for j, unit := range u.ofVariable() {
+		on, own := n.On(unit, v), mat.NewVecDense(u.variable.Units*u.Width, nil)
+		floats.ScaleTo(all.RawVector().Data[j*u.Width:][:u.Width], on, input)
+		copy(own.RawVector().Data[j*u.Width:], input)
+		block.SymRankOne(block, weight*on, own)
 	}
-	for j := range on {
-		for k := range on[:j+1] {
-			covariance := -on[j] * on[k]
-			if k == j {
-				covariance += on[j]
-			}
-			for a, x := range input {
-				for b, y := range input {
-					if row, column := j*u.Width+a, k*u.Width+b; row >= column {
-						block.SetSym(row, column, block.At(row, column)+weight*covariance*x*y)
-					}
-				}
-			}
-		}
-	}
+	block.SymRankOne(block, -weight, all)
 }
 
 // Kronecker returns factored blocks, E[σ'(a)] E[u uᵀ] with u = [1; parents], as if a unit's σ' and

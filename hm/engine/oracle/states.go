@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
@@ -59,8 +61,7 @@ func (n *Networks) options(layer int) (all [][][]float64) {
 
 // states yields every possible configuration of the layers from first to last, each as new values in
 // which the units of all other layers are off, with the logarithm of its weight in a sum: 0 without
-// Gaussian units. It counts like an odometer with a digit for each variable. It panics if there are more than 2²²
-// configurations.
+// Gaussian units. The first variable changes fastest. It panics if there are more than 2²² configurations.
 func (n *Networks) states(first, last int) iter.Seq2[Values, float64] {
 	var options [][][]float64
 	logWeight, count := 0.0, 1.0
@@ -72,33 +73,28 @@ func (n *Networks) states(first, last int) iter.Seq2[Values, float64] {
 			}
 		}
 	}
-	for _, list := range options {
+	lengths := make([]int, len(options)) // in reverse, because combin changes the last fastest
+	for k, list := range options {
 		count *= float64(len(list))
+		lengths[len(options)-1-k] = len(list)
 	}
 	if count > maxStates {
 		panic(fmt.Sprintf("oracle: layers %d to %d of %v have %g states: use fewer units, for at most %d states", first, last, n.Architecture.Units, count, maxStates))
 	}
 	return func(yield func(Values, float64) bool) {
-		digits := make([]int, len(options))
-		for {
+		choices, chosen := combin.NewCartesianGenerator(lengths), make([]int, len(options))
+		for choices.Next() {
+			choices.Product(chosen)
+			slices.Reverse(chosen)
 			v, variable := n.blank(), 0
 			for _, layer := range v[first : last+1] {
 				for j := 0; j < len(layer); variable++ {
-					j += copy(layer[j:], options[variable][digits[variable]])
+					j += copy(layer[j:], options[variable][chosen[variable]])
 				}
 			}
 			if !yield(v, logWeight) {
 				return
 			}
-			k := 0
-			for k < len(digits) && digits[k] == len(options[k])-1 {
-				digits[k] = 0
-				k++
-			}
-			if k == len(digits) {
-				return
-			}
-			digits[k]++
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
@@ -104,24 +106,19 @@ func (n *Networks) sleepOutcomes(factor float64) iter.Seq2[[]float64, float64] {
 	}
 }
 
-// tuples yields all tuples of the numbers 0 … n−1, counting like an odometer. It yields the same
-// slice each time.
+// tuples yields all tuples of the numbers 0 … n−1, the same slice each time.
 func tuples(n, length int) iter.Seq[[]int] {
 	count := math.Pow(float64(n), float64(length))
 	if count > maxTuples {
 		panic(fmt.Sprintf("oracle: %d samples of %d states make %g tuples: use fewer samples or units, for at most %d tuples", length, n, count, maxTuples))
 	}
 	return func(yield func([]int) bool) {
-		tuple := make([]int, length)
-		for range int(count) {
+		all := combin.NewCartesianGenerator(slices.Repeat([]int{n}, length))
+		for tuple := make([]int, length); all.Next(); {
+			all.Product(tuple)
+			slices.Reverse(tuple) // the first changes fastest
 			if !yield(tuple) {
 				return
-			}
-			for i := range tuple {
-				tuple[i] = (tuple[i] + 1) % n
-				if tuple[i] != 0 {
-					break
-				}
 			}
 		}
 	}
