@@ -13,12 +13,6 @@ type entropy struct {
 	samples *samples
 }
 
-func newEntropy(beside objective, s *samples) entropy {
-	s.wake.wantWeighted(recognition)
-	s.dreams.wantWeighted(generative)
-	return entropy{beside, s}
-}
-
 func (o entropy) weighResiduals(d int) {
 	wake, dreams := o.samples.wake, o.samples.dreams
 	for r := d * wake.samples; r < (d+1)*wake.samples; r++ {

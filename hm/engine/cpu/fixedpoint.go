@@ -12,11 +12,6 @@ type fixedPoint struct {
 	off     float32 // value of a parent that is off
 }
 
-func newFixedPoint(a engine.Architecture, n network, i int) *fixedPoint {
-	c := n.Connection(a, i)
-	return &fixedPoint{weights: kernels.NewFixed(c.Outputs, c.Inputs), off: a.Off(n.Parents(i))}
-}
-
 func (f *fixedPoint) pack(weights kernels.Matrix, first, last int) {
 	f.weights.Pack(weights, first, last)
 }

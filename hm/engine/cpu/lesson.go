@@ -75,7 +75,7 @@ func keepsOutputs(of engine.Architecture, a engine.Algorithm) bool {
 	return a.Entropy != 0 || a.Metric != engine.Euclidean && real
 }
 
-// newDreams allocates the lesson of the dreams in a step's first sleep phase.
+// newDreams allocates the lesson of the dreams in a sleep phase.
 func newDreams(w *weights, a engine.Algorithm) *lesson {
 	teaches := [2]bool{generative: a.HasEntropy(), recognition: a.HasSleep()}
 	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, teaches)
@@ -85,13 +85,6 @@ func newDreams(w *weights, a engine.Algorithm) *lesson {
 	if a.HasEntropy() || a.HasDreamtBlocks() {
 		l.want(generative, true) // dreams may be scored later, from the outputs that drew them
 	}
-	return l
-}
-
-// newLaterDreams allocates the lesson of the dreams in a step's later sleep phases.
-func newLaterDreams(w *weights, a engine.Algorithm) *lesson {
-	l := newLesson(w, a.BatchSize*a.MostSamples(), 1, [2]bool{recognition: true})
-	l.want(recognition, false)
 	return l
 }
 

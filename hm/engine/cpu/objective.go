@@ -50,13 +50,16 @@ func newObjective(s *samples) objective {
 	case s.labels != nil && s.weights.classes != nil:
 		return newLabels(s)
 	case a.Reinforce:
-		return newReinforce(s)
+		s.wake.wantWeighted(recognition)
+		return reinforce{likelihood{s}}
 	}
 	if a.EntropyEstimator != 0 {
 		usual = printedEntropy{usual, s}
 	}
 	if a.Entropy != 0 {
-		usual = newEntropy(usual, s)
+		s.wake.wantWeighted(recognition)
+		s.dreams.wantWeighted(generative)
+		usual = entropy{usual, s}
 	}
 	return usual
 }

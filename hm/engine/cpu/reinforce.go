@@ -9,11 +9,6 @@ import (
 // weights of a sample's residuals also differ between units.
 type reinforce struct{ likelihood }
 
-func newReinforce(s *samples) reinforce {
-	s.wake.wantWeighted(recognition)
-	return reinforce{likelihood{s}}
-}
-
 // reinforcement weighs the S samples of one datum as REINFORCE does.
 type reinforcement struct {
 	signal   []float64 // log p(x,h) − log q(h|x)

@@ -71,7 +71,7 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		if len(state.Parameters.Architecture.Tanh) > 0 {
 			t.first = engine.NewParameters(state.Parameters.Architecture)
 		}
-		t.laterDreams = newLaterDreams(w, a)
+		t.laterDreams = newDreams(w, engine.Algorithm{Rule: engine.WakeSleep, BatchSize: a.BatchSize, Samples: a.MostSamples()}) // only q learns
 		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
 	t.objective = newObjective(&t.samples)

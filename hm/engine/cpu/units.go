@@ -79,8 +79,9 @@ func (u gaussian) information(dst, outputs, _ []float32, weight float64) {
 	kernels.InformationGaussian(dst, u.together, engine.SigmaFloor, weight)
 }
 
-// categorical is one variable, a label. It computes in double precision.
-type categorical struct{}
+// categorical is one variable, a label. It computes in double precision. Its information is only the diagonal, with each
+// unit as a Bernoulli unit.
+type categorical struct{ bernoulli }
 
 func (categorical) do(todo int, states, outputs []float32, key philox.Key, c philox.Counter) float64 {
 	if todo&kernels.Draws != 0 {
@@ -97,9 +98,4 @@ func (categorical) means(means, outputs []float32) {
 	for j, a := range outputs {
 		means[j] = float32(math.Exp(float64(a) - total))
 	}
-}
-
-// information writes only the diagonal, treating each unit as a Bernoulli unit.
-func (categorical) information(dst, outputs, residuals []float32, weight float64) {
-	bernoulli{}.information(dst, outputs, residuals, weight)
 }

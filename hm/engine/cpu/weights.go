@@ -8,7 +8,6 @@ import (
 // weights holds the parameters of a machine, arranged for computing logits from them.
 type weights struct {
 	architecture engine.Architecture
-	arithmetic   engine.Arithmetic
 	connections  [][]connection // per network and layer with parents
 	units        [2][]units
 	prior        []float32 // logits of hᴹ
@@ -18,15 +17,22 @@ type weights struct {
 
 // newWeights allocates the parameters of an architecture.
 func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
-	w := &weights{architecture: a, arithmetic: arithmetic}
-	w.connections = make([][]connection, len(a.Networks()))
-	for n := range w.connections {
-		w.connections[n] = make([]connection, len(a.Units))
-		w.units[n%2] = make([]units, len(a.Units))
-	}
-	for n := range w.connections {
+	w := &weights{architecture: a, units: [2][]units{make([]units, len(a.Units)), make([]units, len(a.Units))}}
+	for n := range network(len(a.Networks())) {
+		w.connections = append(w.connections, make([]connection, len(a.Units)))
 		for i := range a.Units {
-			w.add(network(n), i, network(n).Connection(a, i))
+			c := n.Connection(a, i)
+			switch {
+			case c.Outputs == 0:
+				continue
+			case inFixedPoint(a, arithmetic, n, i):
+				w.connections[n][i] = &fixedPoint{weights: kernels.NewFixed(c.Outputs, c.Inputs), off: a.Off(n.Parents(i))}
+			default:
+				w.connections[n][i] = newConnection(c)
+			}
+			if n == n.Base() {
+				w.units[n][i] = newUnits(a, i, c)
+			}
 		}
 	}
 	w.connections[generative][a.Depth()] = nil // the prior
@@ -35,21 +41,6 @@ func newWeights(a engine.Architecture, arithmetic engine.Arithmetic) *weights {
 		w.classes = newClasses(w)
 	}
 	return w
-}
-
-// add allocates layer i of a network.
-func (w *weights) add(n network, i int, c engine.Connection) {
-	if c.Outputs == 0 {
-		return
-	}
-	if inFixedPoint(w.architecture, w.arithmetic, n, i) {
-		w.connections[n][i] = newFixedPoint(w.architecture, n, i)
-	} else {
-		w.connections[n][i] = newConnection(c)
-	}
-	if n == n.Base() {
-		w.units[n][i] = newUnits(w.architecture, i, c)
-	}
 }
 
 // outputs returns the number of outputs of layer i of a network, over all positions.

@@ -14,8 +14,8 @@ import (
 
 const seed = 20
 
-// These are binary machines, in both codings. small has four pixels, large 4×5. The last ones of each connect x and h¹ by a
-// convolution of q and p, in large with a stride and several channels.
+// These are binary machines in both codings. small has four pixels, and large has 4×5. The last machine of each connects x
+// and h¹ by a convolution of q and p. In large, the convolution has a stride and several channels.
 var (
 	tiny    = coded(3, 2, 2)
 	shallow = coded(5, 4)
@@ -105,8 +105,8 @@ func every(t *testing.T, test func(t *testing.T, p *engine.Parameters), lists ..
 	}
 }
 
-// random returns a machine with random parameters. With Gaussian units they are smaller, and those of deviations small,
-// because deviations grow exponentially with their parents.
+// random returns a machine with random parameters. If the machine has Gaussian units, its parameters are smaller, and the
+// parameters of deviations are small, because deviations grow exponentially with their parents.
 func random(a engine.Architecture) *engine.Parameters {
 	p := oracle.Random(a, seed)
 	n := oracle.NewNetworks(p)
