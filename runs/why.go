@@ -82,37 +82,36 @@ func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns 
 	progress := o.ProgressOf("explaining")
 	for first := 0; first < len(rows); first += rowsAtOnce {
 		part := rows[first:min(first+rowsAtOnce, len(rows))]
-		found := make([][]Conditional, len(part))
+		var of func(row, column int, values [][]float64) (logs, se []float64)
 		if is {
-			part := o
-			part.Rows = o.Set.Rows(dataset.Sheet{Shape: o.Rows.Shape, Values: rows[first:min(first+rowsAtOnce, len(rows))]})
-			part.Progress = nil
-			var of func(row, column int, values [][]float64) (logs, se []float64)
-			if of, what, err = conditioner.GivenOthers(ctx, part, columns); err != nil {
+			own := o
+			own.Rows, own.Progress = o.Set.Rows(dataset.Sheet{Shape: o.Rows.Shape, Values: part}), nil
+			if of, what, err = conditioner.GivenOthers(ctx, own, columns); err != nil {
 				return nil, nil, "", err
 			}
-			for i := range found {
-				for k, c := range columns {
-					found[i] = append(found[i], conditioned(c, rows[first+i], rangeOf(o.Set, c, rows), func(values [][]float64) (logs, se []float64) { return of(i, k, values) }))
+		}
+		found := make([][]Conditional, len(part))
+		for k, c := range columns {
+			var list []Conditional
+			ends, exact := rangeOf(o.Set, c, rows), true
+			if is {
+				for i, row := range part {
+					list = append(list, conditioned(c, row, ends, func(values [][]float64) (logs, se []float64) { return of(i, k, values) }))
 				}
-				if err := ctx.Err(); err != nil {
-					return nil, nil, "", err
-				}
-			}
-		} else {
-			for _, c := range columns {
-				list, exact, err := summed(o.Set, c, part, rangeOf(o.Set, c, rows), func(rows [][]float64) ([]float64, bool, error) {
+				err = ctx.Err()
+			} else {
+				list, exact, err = summed(o.Set, c, part, ends, func(rows [][]float64) ([]float64, bool, error) {
 					return scores(ctx, o.Set.Rows(dataset.Sheet{Shape: o.Rows.Shape, Values: rows}))
 				})
-				if err != nil {
-					return nil, nil, "", err
-				}
-				if !exact {
-					what = "from bounds on log p or estimates of it, whose errors are unknown"
-				}
-				for i, of := range list {
-					found[i] = append(found[i], of)
-				}
+			}
+			if err != nil {
+				return nil, nil, "", err
+			}
+			if !exact {
+				what = "from bounds on log p or estimates of it, whose errors are unknown"
+			}
+			for i := range list {
+				found[i] = append(found[i], list[i])
 			}
 		}
 		all = append(all, found...)
@@ -121,6 +120,21 @@ func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns 
 		}
 	}
 	return columns, all, what, nil
+}
+
+// TypicalFields returns the fields of rows, and the most probable fields of the columns of a result of Why.
+func TypicalFields(set *dataset.Set, rows dataset.Split, columns []dataset.Column, all [][]Conditional) (own, typical [][]string, err error) {
+	sheet := dataset.Sheet{Shape: rows.Shape, Values: rows.Floats()}
+	if _, own, err = set.Fields(sheet, dataset.Writing{}); err != nil {
+		return nil, nil, err
+	}
+	for r, list := range all {
+		for i, c := range list {
+			copy(sheet.Values[r][columns[i].First:], c.Typical())
+		}
+	}
+	_, typical, err = set.Fields(sheet, dataset.Writing{})
+	return own, typical, err
 }
 
 // scoresOf returns the Scores of a model, or log p if it is exact, or nil.

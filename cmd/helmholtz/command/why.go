@@ -48,39 +48,36 @@ func (x *estimate) ranks(c *cobra.Command, run *runs.Run, by runs.RowEvaluator, 
 	return all, nil
 }
 
-// identified inserts the identifiers of a file behind the first of some columns, and returns their cells, a line for each row.
-func identified(set *dataset.Set, path string, columns []runs.Column) ([]runs.Column, [][][]any, error) {
+// identify inserts the identifiers of the file with the rows behind the first column.
+func (s *scores) identify(set *dataset.Set, path string) error {
 	is := func(c dataset.Column) bool { return c.Kind == dataset.IdentifierColumn }
 	if !slices.ContainsFunc(set.Schema().Columns, is) {
-		return columns, nil, nil
+		return nil
 	}
 	gaps, err := set.ReadGaps(path)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	fields, err := gaps.Complete(dataset.Sheet{Shape: gaps.Rows.Shape, Values: gaps.Rows.Floats()}, dataset.Writing{}, false)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	var added []runs.Column
-	cells := make([][][]any, len(fields))
-	for r := range cells {
-		cells[r] = [][]any{nil}
-	}
+	at := 1
 	for k, c := range gaps.Columns {
 		if !is(c) {
 			continue
 		}
 		key := c.Name
-		for slices.ContainsFunc(columns, func(other runs.Column) bool { return other.Key == key }) || slices.ContainsFunc(reasonColumns, func(other runs.Column) bool { return other.Key == key }) {
+		for slices.ContainsFunc(slices.Concat(s.columns, reasonColumns), func(other runs.Column) bool { return other.Key == key }) {
 			key = "file_" + key
 		}
-		added = append(added, runs.Column{Key: key})
-		for r := range cells {
-			cells[r][0] = append(cells[r][0], fields[r][k])
+		s.columns = slices.Insert(s.columns, at, runs.Column{Key: key})
+		for r := range s.lines {
+			s.lines[r] = slices.Insert(s.lines[r], at, any(fields[r][k]))
 		}
+		at++
 	}
-	return slices.Insert(columns, 1, added...), cells, nil
+	return nil
 }
 
 // explain adds to s the ranks of rows, the identifiers of the file and reasons, as the flags ask for them. It describes how the reasons
@@ -89,40 +86,20 @@ func (x *estimate) explain(c *cobra.Command, run *runs.Run, model any, o runs.Ev
 	if x.file == "-" {
 		return "", misuse(c, "--why and --rank read the rows twice: save standard input to a file, and give it with --rows FILE")
 	}
-	var rank []float64
 	if x.rank {
-		if rank, err = x.ranks(c, run, model.(runs.RowEvaluator), o, s.logP); err != nil {
+		rank, err := x.ranks(c, run, model.(runs.RowEvaluator), o, s.logP)
+		if err != nil {
 			return "", err
 		}
 		s.columns = append(s.columns, runs.Column{Key: "rank", Kind: runs.Number, Decimals: 4})
+		for r := range s.lines {
+			s.lines[r] = append(s.lines[r], rank[r])
+		}
 	}
-	var ids, reasons [][][]any // the cells of each row, and of each of its columns
-	if s.columns, ids, err = identified(o.Set, x.file, s.columns); err != nil {
+	if err := s.identify(o.Set, x.file); err != nil || !x.why {
 		return "", err
 	}
-	if x.why {
-		if s.columns, reasons, what, err = explain(c.Context(), run, model, o, s.columns); err != nil {
-			return "", err
-		}
-	}
-	lines := s.lines
-	s.lines = nil
-	for r, cells := range lines {
-		if rank != nil {
-			cells = append(cells, rank[r])
-		}
-		if ids != nil {
-			cells = slices.Insert(cells, 1, ids[r][0]...)
-		}
-		if reasons == nil {
-			s.lines = append(s.lines, cells)
-			continue
-		}
-		for _, reason := range reasons[r] {
-			s.lines = append(s.lines, slices.Concat(cells, reason))
-		}
-	}
-	return what, nil
+	return s.reason(c.Context(), run, model, o)
 }
 
 // reasonColumns are the columns of eval --why that tell of a column.
@@ -132,29 +109,19 @@ var reasonColumns = []runs.Column{
 	{Key: "below", Label: "below typical", Unit: "nats", Kind: runs.Number, Decimals: 3}, {Key: "odd", Kind: runs.Boolean},
 }
 
-// explain adds reasonColumns to columns, and returns their cells for each row and each of its columns, the oddest first. It also describes
-// how log p was computed.
-func explain(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, columns []runs.Column) ([]runs.Column, [][][]any, string, error) {
+// reason adds reasonColumns, and replaces the line of each row by lines for its columns, the oddest first. It describes how log p was
+// computed.
+func (s *scores) reason(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions) (string, error) {
 	of, all, what, err := run.Why(ctx, model, o)
 	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
-	typical := dataset.Sheet{Shape: o.Rows.Shape, Values: o.Rows.Floats()}
-	_, values, err := o.Set.Fields(typical, dataset.Writing{})
+	values, typical, err := runs.TypicalFields(o.Set, o.Rows, of, all)
 	if err != nil {
-		return nil, nil, "", err
-	}
-	for r, list := range all {
-		for i, c := range list {
-			copy(typical.Values[r][of[i].First:], c.Typical())
-		}
-	}
-	_, others, err := o.Set.Fields(typical, dataset.Writing{})
-	if err != nil {
-		return nil, nil, "", err
+		return "", err
 	}
 	worst, place := 0.0, ""
-	cells := make([][][]any, len(all))
+	var lines [][]any
 	for r, list := range all {
 		order := make([]int, len(list))
 		for i, c := range list {
@@ -168,11 +135,12 @@ func explain(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOpt
 			if math.IsNaN(c.SE) {
 				se = nil
 			}
-			cells[r] = append(cells[r], []any{of[i].Name, values[r][i], c.LogP, se, others[r][i], c.Below(), c.Odd()})
+			lines = append(lines, slices.Concat(s.lines[r], []any{of[i].Name, values[r][i], c.LogP, se, typical[r][i], c.Below(), c.Odd()}))
 		}
 	}
 	if worst > 0 {
 		what += fmt.Sprintf("; the largest standard error is %.2g nats (%s)", worst, place)
 	}
-	return append(columns, reasonColumns...), cells, what, nil
+	s.columns, s.lines = append(s.columns, reasonColumns...), lines
+	return what, nil
 }
