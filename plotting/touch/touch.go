@@ -11,11 +11,17 @@ import (
 	"html"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/dom"
+	"github.com/janpfeifer/gonb/gonbui/widgets"
 )
+
+// patience is how long to wait for a front end to show the slider.
+const patience = 20 * time.Second
 
 // Epochs shows n samples of the model after an epoch that the slider selects: an epoch whose checkpoint
 // the run keeps (Method.Keep), or its last epoch, unless the next epoch has begun. All samples are drawn
@@ -90,7 +96,26 @@ func Show(ctx context.Context, figures, first int, draw func(i int) (*plotting.F
 		figure.Show()
 		return
 	}
-	answer(ctx, newPage(figures, first), figure, draw)
+	picture, controls, place := gonbui.UniqueId(), gonbui.UniqueId(), "touch_"+gonbui.UniqueId()
+	slider, done := widgets.Slider(0, figures-1, first).AppendTo(place), widgets.Button("Done").AppendTo(place)
+	gonbui.UpdateHTML(controls, fmt.Sprintf(`<div id="%s"><small>A still picture: run the cell again for the slider.</small></div>`, place))
+	show := func(html string) { gonbui.UpdateHTML(picture, html) }
+	show(element(figure, nil))
+	there := make(chan struct{})
+	go func() { // the slider exists only in the browser, so that a saved notebook has no dead slider
+		dom.SetInnerHtml(place, "")
+		slider.Done() // returns when the front end has received it
+		done.Done()
+		close(there)
+	}()
+	select {
+	case <-there:
+		follow(ctx, slider.Listen().LatestOnly().C, done.Listen().C, draw, show)
+	case <-time.After(patience):
+	case <-ctx.Done():
+	}
+	gonbui.UpdateHTML(controls, "")
+	gonbui.Sync()
 }
 
 // oneOf restricts draw to the numbers of the figures, and turns a nil figure into an error.
@@ -107,29 +132,18 @@ func oneOf(figures int, draw func(i int) (*plotting.Figure, error)) func(i int) 
 	}
 }
 
-type screen interface {
-	show(html string)
-	// touched returns the slider's numbers, a channel that signals when the reader is done, and
-	// whether there is a front end with sliders.
-	touched(ctx context.Context) (moves <-chan int, done <-chan int, there bool)
-	// still removes the slider and leaves the figure.
-	still()
-}
-
-func answer(ctx context.Context, s screen, figure *plotting.Figure, draw func(i int) (*plotting.Figure, error)) {
-	s.show(element(figure, nil))
-	moves, done, there := s.touched(ctx)
-	for there {
+// follow shows the figures that the slider selects, until the reader is done.
+func follow(ctx context.Context, moves, done <-chan int, draw func(i int) (*plotting.Figure, error), show func(html string)) {
+	for {
 		select {
 		case i := <-moves:
-			s.show(element(draw(i)))
+			show(element(draw(i)))
 		case <-done:
-			there = false
+			return
 		case <-ctx.Done():
-			there = false
+			return
 		}
 	}
-	s.still()
 }
 
 func element(figure *plotting.Figure, err error) string {

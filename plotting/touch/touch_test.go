@@ -15,44 +15,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/plotting"
 )
 
-// hand is a front end that moves the slider once something is shown, and then is done.
-type hand struct {
-	moves []int
-	there bool
-	end   func() // called instead of clicking Done
-
-	slider, done chan int
-	shown        []string
-	left         bool
-}
-
-func (h *hand) show(html string) {
-	h.shown = append(h.shown, html)
-	if h.slider == nil {
-		return
-	}
-	if len(h.moves) > 0 {
-		h.slider <- h.moves[0]
-		h.moves = h.moves[1:]
-		return
-	}
-	h.end()
-}
-
-func (h *hand) touched(context.Context) (<-chan int, <-chan int, bool) {
-	h.slider, h.done = make(chan int, 1), make(chan int, 1)
-	if h.end == nil {
-		h.end = func() { h.done <- 1 }
-	}
-	if h.there {
-		h.slider <- h.moves[0]
-		h.moves = h.moves[1:]
-	}
-	return h.slider, h.done, h.there
-}
-
-func (h *hand) still() { h.left = true }
-
 // titled returns a figure whose description is its title.
 func titled(title string) *plotting.Figure {
 	return plotting.Samples(dataset.Sheet{Shape: dataset.Shape{Height: 1, Width: 1}, Values: [][]float64{{0.5}}}).Title(title)
@@ -60,37 +22,37 @@ func titled(title string) *plotting.Figure {
 
 var alt = regexp.MustCompile(`alt="([^"]*)"`)
 
-func touch(t *testing.T, ctx context.Context, h *hand) []string {
-	t.Helper()
-	answer(ctx, h, titled("first"), func(i int) (*plotting.Figure, error) {
+// touch returns what follow shows when the slider moves to numbers, one after the other, and the reader then ends it.
+func touch(ctx context.Context, moves []int, end func(done chan<- int)) (shown []string) {
+	slider, done := make(chan int, 1), make(chan int, 1)
+	next := func() {
+		if len(moves) == 0 {
+			end(done)
+			return
+		}
+		slider <- moves[0]
+		moves = moves[1:]
+	}
+	next()
+	follow(ctx, slider, done, func(i int) (*plotting.Figure, error) {
 		if i == 13 {
 			return nil, errors.New("no 13 < 14")
 		}
 		return titled(fmt.Sprint("number ", i)), nil
-	})
-	if !h.left {
-		t.Error("the slider stays when nobody answers it")
-	}
-	var shown []string
-	for _, html := range h.shown {
+	}, func(html string) {
 		if found := alt.FindStringSubmatch(html); found != nil {
 			html = found[1]
 		}
 		shown = append(shown, html)
-	}
+		next()
+	})
 	return shown
 }
 
 func TestTheSliderChoosesTheFigure(t *testing.T) {
-	got := touch(t, t.Context(), &hand{moves: []int{2, 13, 1}, there: true})
-	if want := []string{"first", "number 2", "no 13 &lt; 14", "number 1"}; !slices.Equal(got, want) {
+	got := touch(t.Context(), []int{2, 13, 1}, func(done chan<- int) { done <- 1 })
+	if want := []string{"number 2", "no 13 &lt; 14", "number 1"}; !slices.Equal(got, want) {
 		t.Errorf("shown are %q, want %q", got, want)
-	}
-}
-
-func TestWithoutAFrontEndTheFigureIsStill(t *testing.T) {
-	if got := touch(t, t.Context(), &hand{moves: []int{2}}); !slices.Equal(got, []string{"first"}) {
-		t.Errorf("shown are %q, want the first figure alone", got)
 	}
 }
 
@@ -111,7 +73,7 @@ func TestFiguresThatThereAreNot(t *testing.T) {
 
 func TestAnInterruptEndsTouching(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	if got := touch(t, ctx, &hand{moves: []int{1}, there: true, end: interrupt}); !slices.Equal(got, []string{"first", "number 1"}) {
+	if got := touch(ctx, []int{1}, func(chan<- int) { interrupt() }); !slices.Equal(got, []string{"number 1"}) {
 		t.Errorf("shown are %q, want that before the interrupt", got)
 	}
 }
