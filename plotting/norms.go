@@ -50,7 +50,13 @@ func NetworkNorms(histories ...runs.History) *Figure {
 	}
 	f := norms(all, func(q layerNorm) (curves []curve) {
 		for i, epochs := range recorded {
-			curves = append(curves, networkCurves(q, epochs, runName(histories[i], i), i)...)
+			for _, n := range networksOf(epochs) {
+				c := curve{what: fmt.Sprintf("the %s of %s of %s", q.label, n.name, runName(histories[i], i)), style: in(paletteColor(i), n.style)}
+				for _, e := range epochs {
+					c.points = append(c.points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(overLayers(e.Norms[n.key], q))})
+				}
+				curves = append(curves, c)
+			}
 		}
 		return curves
 	})
@@ -133,17 +139,6 @@ func layerCurves(q layerNorm, epochs []runs.Epoch) (curves []curve) {
 				curves = append(curves, c)
 			}
 		}
-	}
-	return curves
-}
-
-func networkCurves(q layerNorm, epochs []runs.Epoch, run string, i int) (curves []curve) {
-	for _, n := range networksOf(epochs) {
-		c := curve{what: fmt.Sprintf("the %s of %s of %s", q.label, n.name, run), style: in(paletteColor(i), n.style)}
-		for _, e := range epochs {
-			c.points = append(c.points, plotter.XY{X: byEpoch.of(e), Y: math.Log10(overLayers(e.Norms[n.key], q))})
-		}
-		curves = append(curves, c)
 	}
 	return curves
 }

@@ -82,48 +82,37 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 		return failed(errNothingReached)
 	}
 	label, sign := loss(r.Objective)
-	settings := inOrderOf(r, at)
-	name := func(s runs.SettingReport) string { return others(r, s, at) }
-	names := map[string]bool{}
-	for _, s := range settings {
-		names[name(s)] = true
+	settings := map[string][]runs.SettingReport{}
+	for _, s := range r.Settings {
+		settings[others(r, s, at)] = append(settings[others(r, s, at)], s)
 	}
-	if len(names) > mostCurves {
-		name = func(runs.SettingReport) string { return "best of all other settings" }
+	if len(settings) > mostCurves {
 		seen := map[float64]bool{}
-		r := r.ByBest()
-		r.Settings = slices.DeleteFunc(r.Settings, func(s runs.SettingReport) bool {
+		best := slices.DeleteFunc(r.ByBest().Settings, func(s runs.SettingReport) bool {
 			x := settingValue(s.Values[at])
-			worse := seen[x] || math.IsNaN(s.Value().Mean)
+			worse := seen[x]
 			seen[x] = true
 			return worse
 		})
-		settings = inOrderOf(r, at)
-	}
-	curves := map[string]*Measured{}
-	for _, s := range settings {
-		if curves[name(s)] == nil {
-			curves[name(s)] = &Measured{Name: name(s)}
-		}
-		curves[name(s)].add(settingValue(s.Values[at]), sign*s.Value().Mean, s.Value().SD)
+		settings = map[string][]runs.SettingReport{"best of all other settings": best}
 	}
 	var measured []Measured
-	for _, name := range slices.Sorted(maps.Keys(curves)) {
-		if len(curves[name].X) > 0 {
-			curves[name].nameSpread()
-			measured = append(measured, *curves[name])
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		slices.SortStableFunc(settings[name], func(a, b runs.SettingReport) int {
+			return cmp.Compare(settingValue(a.Values[at]), settingValue(b.Values[at]))
+		})
+		m := Measured{Name: name}
+		for _, s := range settings[name] {
+			if v := s.Value(); !math.IsNaN(v.Mean) { // otherwise a seed has failed
+				m.X, m.Y, m.Spread = append(m.X, settingValue(s.Values[at])), append(m.Y, sign*v.Mean), append(m.Spread, v.SD)
+			}
+		}
+		if len(m.X) > 0 {
+			m.nameSpread()
+			measured = append(measured, m)
 		}
 	}
 	return Measurements(Axis{Label: r.Keys[at], Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
-}
-
-// add adds the point x, y with its standard deviation, which is NaN if unknown. It omits a point whose y is
-// NaN.
-func (m *Measured) add(x, y, sd float64) {
-	if math.IsNaN(y) {
-		return
-	}
-	m.X, m.Y, m.Spread = append(m.X, x), append(m.Y, y), append(m.Spread, sd)
 }
 
 // nameSpread sets SpreadName if any spread is known. A spread is unknown if there is only one seed, and is
@@ -166,14 +155,6 @@ func SweepMap(r runs.SweepReport, x, y string) *Figure {
 		seen[at] = true
 	}
 	return HeatMap(r.Keys[column], r.Keys[row], label, cells...)
-}
-
-func inOrderOf(r runs.SweepReport, at int) []runs.SettingReport {
-	settings := slices.Clone(r.Settings)
-	slices.SortStableFunc(settings, func(a, b runs.SettingReport) int {
-		return cmp.Compare(settingValue(a.Values[at]), settingValue(b.Values[at]))
-	})
-	return settings
 }
 
 // others names a setting by the values of all keys that vary, except the key with index but.
