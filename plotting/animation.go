@@ -119,13 +119,9 @@ func (a *Animation) Save(path string) error {
 // to use Save.
 func (a *Animation) Show() {
 	b, err := a.GIF()
-	switch {
-	case err != nil:
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-	case !gonbui.IsNotebook:
-		fmt.Fprintln(os.Stderr, `plotting: there is no notebook to show the animation in: save it with Save("animation.gif")`)
-	default:
-		gonbui.DisplayHTML(a.frames[0].element("gif", b))
-		gonbui.Sync()
+		return
 	}
+	show("animation", "animation.gif", func() { gonbui.DisplayHTML(a.frames[0].element("gif", b)) })
 }

@@ -86,27 +86,38 @@ func TestSaveLeavesWhatItCannotReplace(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
-	var said bytes.Buffer
-	Curves(oneRun()).show(&said, nil)
-	if !strings.Contains(said.String(), "Save(") || strings.Count(said.String(), "\n") != 1 {
-		t.Errorf("outside a notebook: %q", said.String())
+	said := func(f *Figure) string {
+		file, err := os.Create(filepath.Join(t.TempDir(), "said"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		before := os.Stderr
+		os.Stderr = file
+		f.Show()
+		os.Stderr = before
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
 	}
-
-	said.Reset()
-	var shown []byte
-	Curves(oneRun()).show(&said, func(data []byte) { shown = data })
+	if text := said(Curves(oneRun())); !strings.Contains(text, `Save("figure.png")`) || strings.Count(text, "\n") != 1 {
+		t.Errorf("outside a notebook: %q", text)
+	}
+	if text := said(Curves()); !strings.Contains(text, "no histories") {
+		t.Errorf("instead of a figure of nothing: %q", text)
+	}
+	shown, err := Curves(oneRun()).PNG()
+	if err != nil {
+		t.Fatal(err)
+	}
 	config, err := png.DecodeConfig(bytes.NewReader(shown))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if width := float64(singleWidth/vg.Inch) * dotsPerInch; float64(config.Width) != width || said.Len() > 0 {
-		t.Errorf("shown: %d × %d pixels, said %q", config.Width, config.Height, said.String())
-	}
-
-	said.Reset()
-	Curves().show(&said, func([]byte) { t.Error("showed a figure of nothing") })
-	if !strings.Contains(said.String(), "no histories") {
-		t.Errorf("instead of a figure of nothing: %q", said.String())
+	if width := float64(singleWidth/vg.Inch) * dotsPerInch; float64(config.Width) != width {
+		t.Errorf("a figure has %d × %d pixels", config.Width, config.Height)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"html"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -29,14 +28,7 @@ func (p Page) Save(path string) error { return save(path, []byte(p)) }
 
 // Show displays the page below the running notebook cell. Outside a notebook it prints to standard error
 // a hint to use Save.
-func (p Page) Show() {
-	if !gonbui.IsNotebook {
-		fmt.Fprintln(os.Stderr, `plotting: there is no notebook to show the page in: save it with Save("report.html")`)
-		return
-	}
-	gonbui.DisplayHTML(p.inNotebook())
-	gonbui.Sync()
-}
+func (p Page) Show() { show("page", "report.html", func() { gonbui.DisplayHTML(p.inNotebook()) }) }
 
 // inNotebook returns the page without its style, which would change the whole page of Jupyter.
 func (p Page) inNotebook() string {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"html"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,12 +28,22 @@ import (
 // received it. Outside a notebook it prints to standard error a hint to use Save. If the figure remembers
 // an error, it prints the error.
 func (f *Figure) Show() {
-	if gonbui.IsNotebook {
-		f.show(os.Stderr, f.display)
-		gonbui.Sync()
+	png, err := f.PNG()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	f.show(os.Stderr, nil)
+	show("figure", "figure.png", func() { f.display(png) })
+}
+
+// show displays something below the running notebook cell. Outside a notebook it prints a hint to save it in a file.
+func show(what, name string, display func()) {
+	if !gonbui.IsNotebook {
+		fmt.Fprintf(os.Stderr, "plotting: there is no notebook to show the %s in: save it with Save(%q)\n", what, name)
+		return
+	}
+	display()
+	gonbui.Sync()
 }
 
 // sized is an environment variable. It is set if the kernel respects the size and the alternative text in
@@ -52,18 +61,6 @@ func (f *Figure) display(png []byte) {
 		}
 	}
 	gonbui.SendData(data)
-}
-
-func (f *Figure) show(w io.Writer, display func(png []byte)) {
-	png, err := f.PNG()
-	switch {
-	case err != nil:
-		fmt.Fprintln(w, err)
-	case display == nil:
-		fmt.Fprintln(w, `plotting: there is no notebook to show the figure in: save it with Save("figure.png")`)
-	default:
-		display(png)
-	}
 }
 
 // density is the ratio of an image's resolution to the resolution of the page. It makes images sharp on
@@ -192,18 +189,11 @@ func (f *Figure) Save(path string) error {
 }
 
 func save(path string, b []byte) error {
-	if err := makeDirectoryOf(path); err != nil {
-		return err
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return fmt.Errorf("plotting: cannot create the directory of %s: %w", path, err)
 	}
 	if err := file.WriteAside(path, b); err != nil {
 		return fmt.Errorf("plotting: cannot save %w", err)
-	}
-	return nil
-}
-
-func makeDirectoryOf(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("plotting: cannot create the directory of %s: %w", path, err)
 	}
 	return nil
 }
