@@ -173,8 +173,16 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	if set == nil {
 		return nil
 	}
-	if err := r.equilibrium(ctx, model); err != nil {
-		return err
+	if of, is := model.(*boltzmann.Model); is && !set.HasGaps() {
+		d, err := of.Drift(ctx, set.Train())
+		switch {
+		case err == nil:
+			r.section("Equilibrium")
+			r.paragraph(d.String())
+			r.figure(Drift(d))
+		case !errors.Is(err, boltzmann.ErrNoDistribution):
+			return err
+		}
 	}
 	if !slices.Contains(ReportUses(run, model), "rows") || set.Test().Rows == 0 {
 		return nil
@@ -218,28 +226,6 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	r.figure(ImportanceWeights(weights))
 	r.section("log Z²")
 	r.figure(LogZ2(z))
-	return nil
-}
-
-// equilibrium adds the drift of a Boltzmann machine's long chains, which begin at training rows.
-func (r *report) equilibrium(ctx context.Context, model any) error {
-	of, is := model.(*boltzmann.Model)
-	if !is {
-		return nil
-	}
-	if r.set.HasGaps() {
-		return nil
-	}
-	d, err := of.Drift(ctx, r.set.Train())
-	if errors.Is(err, boltzmann.ErrNoDistribution) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	r.section("Equilibrium")
-	r.paragraph(d.String())
-	r.figure(Drift(d))
 	return nil
 }
 
