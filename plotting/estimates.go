@@ -73,7 +73,7 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 		line := sample(in(paletteColor(0), solid))
 		switch {
 		case slices.Contains(banded, true):
-			f.legend.add(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), &plotter.Polygon{Color: translucent(paletteColor(0))}, line)
+			f.legend.addArea(fmt.Sprintf("mean ± 1 sd of %d repeats", len(z.Repeats)), paletteColor(0))
 		case several:
 			f.legend.add(fmt.Sprintf("mean of %d repeats", len(z.Repeats)), line)
 		default:
@@ -100,7 +100,7 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 
 func (f *Figure) addBandStyle(banded []bool, text string) {
 	if slices.Contains(banded, true) {
-		f.legend.add(text, &plotter.Polygon{Color: translucent(ink)}, sample(solid))
+		f.legend.addArea(text, ink)
 	}
 }
 
@@ -250,21 +250,27 @@ func LikelihoodBySamples(convergences ...hm.Convergence) *Figure {
 	var curves []curve
 	for i, c := range convergences {
 		name := convergenceName(c, i)
-		if err := checkConvergence(c, name); err != nil {
+		if err := checkCounts(name, c.Samples); err != nil {
 			return failed(err)
 		}
-		for _, l := range likelihoodsOf(c) {
+		of := likelihoods
+		if c.LogPStar == nil {
+			of = of[:1]
+		}
+		for _, l := range of {
 			means, se := l.estimates(c)
+			if len(means) != len(c.Samples) || len(se) != len(c.Samples) {
+				return failed(fmt.Errorf("%s has %d estimates of %s and %d standard errors for %d numbers of samples", name, len(means), l.name, len(se), len(c.Samples)))
+			}
 			curves = append(curves, curve{what: l.name + " of " + name, points: byLog(c.Samples, means), spread: se, style: in(paletteColor(i), l.style)})
 		}
 	}
 	f, banded := drawn(chart{x: "number of importance samples for each row", y: label, xTicks: logTicks{}, curves: curves})
 	for i, c := range convergences {
-		name, line := convergenceName(c, i), sample(in(paletteColor(i), solid))
-		if !normalized && f.err == nil && banded[i] { // each model has one curve
-			f.legend.add(name+" ± 1 standard error", &plotter.Polygon{Color: translucent(paletteColor(i))}, line)
+		if name := convergenceName(c, i); !normalized && f.err == nil && banded[i] { // each model has one curve
+			f.legend.addArea(name+" ± 1 standard error", paletteColor(i))
 		} else {
-			f.legend.add(name, line)
+			f.legend.add(name, sample(in(paletteColor(i), solid)))
 		}
 	}
 	if normalized { // colours distinguish models, so styles need their own entries
@@ -280,15 +286,6 @@ func convergenceName(c hm.Convergence, i int) string {
 	return cmp.Or(c.Name, fmt.Sprintf("estimate %d", i+1))
 }
 
-func checkConvergence(c hm.Convergence, name string) error {
-	for _, l := range likelihoodsOf(c) {
-		if means, se := l.estimates(c); len(means) != len(c.Samples) || len(se) != len(c.Samples) {
-			return fmt.Errorf("%s has %d estimates of %s and %d standard errors for %d numbers of samples", name, len(means), l.name, len(se), len(c.Samples))
-		}
-	}
-	return checkCounts(name, c.Samples)
-}
-
 type likelihood struct {
 	name      string
 	style     draw.LineStyle
@@ -302,11 +299,4 @@ var likelihoods = []likelihood{
 	{"log p(x)", solid, func(c hm.Convergence) ([]float64, []float64) { return c.LogP, c.LogPSE }},
 	{"log p*(x)", dashed, func(c hm.Convergence) ([]float64, []float64) { return c.LogPStar, c.LogPStarSE }},
 	{"log p̃*(x)", dashDotted, func(c hm.Convergence) ([]float64, []float64) { return c.LogPTildeStar, c.LogPTildeStarSE }},
-}
-
-func likelihoodsOf(c hm.Convergence) []likelihood {
-	if c.LogPStar == nil {
-		return likelihoods[:1]
-	}
-	return likelihoods
 }

@@ -8,6 +8,7 @@ package plotting
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -284,6 +285,11 @@ func (l *legend) add(text string, thumbs ...plot.Thumbnailer) {
 		return
 	}
 	*l = append(*l, legendEntry{shortened(text), thumbs})
+}
+
+// addArea adds an entry for a line with an area in a colour.
+func (l *legend) addArea(text string, c color.NRGBA) {
+	l.add(text, &plotter.Polygon{Color: translucent(c)}, sample(in(c, solid)))
 }
 
 // shortened cuts off a text after 70 characters, so that a long name cannot push others off the figure.

@@ -46,7 +46,7 @@ func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	}
 	panel.keep(of)
 	f := newFigure(panel)
-	f.width = max(f.width, 2*vg.Inch+vg.Length(len(h.columns))*(h.widestColumn()+margin))
+	f.width = max(f.width, 2*vg.Inch+vg.Length(len(h.columns))*(widest(settingTicks(h.columns))+margin))
 	f.height = max(f.height, vg.Inch+vg.Length(len(h.rows))*(rowHeight()+margin))
 	f.legend.add("least: "+h.text(h.scale.least), frame{})
 	if h.missing() {
@@ -140,9 +140,10 @@ func setting(value float64) string {
 	return number(value, len(fraction))
 }
 
-func (h heatMap) widestColumn() (width vg.Length) {
-	for _, s := range h.columns {
-		width = max(width, tickStyle.Width(setting(s)))
+// widest returns the width of the widest label of ticks.
+func widest(ticks []plot.Tick) (width vg.Length) {
+	for _, t := range ticks {
+		width = max(width, tickStyle.Width(t.Label))
 	}
 	return width
 }
@@ -291,13 +292,7 @@ func (b colorBar) above() string {
 	return "up to " + significant(b.scale.greatest, 3)
 }
 
-func (b colorBar) widestLabel() vg.Length {
-	width := tickStyle.Width(b.above())
-	for _, t := range b.ticks() {
-		width = max(width, tickStyle.Width(t.Label))
-	}
-	return width
-}
+func (b colorBar) widestLabel() vg.Length { return max(tickStyle.Width(b.above()), widest(b.ticks())) }
 
 func (b colorBar) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	width := barLabels + b.widestLabel() + margin/2 + labelStyle.Height(b.label)

@@ -76,30 +76,33 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 		lacks("the figures show no samples", err)
 		samples = dataset.Sheet{Shape: set.Shape()}
 	}
-	var figures []*Figure
-	var kinds []string
-	add := func(kind string, f *Figure, err error) {
-		if err != nil {
-			lacks("no figure "+kind, err)
-			return
+	add := func(kind string, f *Figure) {
+		if err == nil {
+			err = save(f, kind)
 		}
-		figures, kinds = append(figures, f), append(kinds, kind)
 	}
-	if len(data.Values)+len(samples.Values) > 0 {
-		all, err := variablesOf(set, data, samples)
-		if err != nil {
-			return missing, err
-		}
-		weights := rows.MeanWeights()
-		add("marginals", marginals(all, weights), nil)
+	columns, own, err := set.Fields(data, dataset.Writing{})
+	if err != nil {
+		return missing, err
+	}
+	_, drawn, err := set.Fields(samples, dataset.Writing{})
+	if err != nil {
+		return missing, err
+	}
+	if len(own)+len(drawn) > 0 {
+		all, weights := variablesOf(columns, own, drawn), rows.MeanWeights()
+		add("marginals", marginals(all, weights))
 		if len(all) > 1 {
 			correlated := correlationsOf(all, weights)
-			add("pairs", pairs(all, correlated, weights), nil)
-			add("correlations", correlated.figure(), nil)
+			add("pairs", pairs(all, correlated, weights))
+			add("correlations", correlated.figure())
 		}
 	}
-	f, err := weightsFigure(ctx, set, model)
-	add("weights", f, err)
+	if f, err := weightsFigure(ctx, columns, model); err != nil {
+		lacks("no figure weights", err)
+	} else {
+		add("weights", f)
+	}
 	if rows.Rows > 0 {
 		rows = set.Train()
 		for _, other := range []dataset.Split{set.Validation(), set.Test()} {
@@ -110,19 +113,11 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 		if e, err := explain(ctx, run, model, set, rows.Subset(mostExplained, seed)); err != nil {
 			lacks("no figures imputed and odd", err)
 		} else {
-			add("imputed", e.imputed(), nil)
-			add("odd", e.reasons(), nil)
+			add("imputed", e.imputed())
+			add("odd", e.reasons())
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return missing, err
-	}
-	for i, f := range figures {
-		if err := save(f, kinds[i]); err != nil {
-			return missing, err
-		}
-	}
-	return missing, nil
+	return missing, cmp.Or(ctx.Err(), err)
 }
 
 // withoutData adds a remedy to the error of data that cannot be opened.
@@ -155,30 +150,23 @@ func wordsOf(c dataset.Column) []string {
 	return words
 }
 
-// variablesOf returns the columns of data and samples. Rare words of a column with many are merged.
-func variablesOf(set *dataset.Set, sheets ...dataset.Sheet) (all []variable, err error) {
-	for k, sheet := range sheets {
-		columns, fields, err := set.Fields(sheet, dataset.Writing{})
-		if err != nil {
-			return nil, err
-		}
-		for i, c := range columns {
-			if k == 0 {
-				all = append(all, variable{name: c.Name, words: wordsOf(c), of: make([][]float64, len(sheets))})
-			}
+// variablesOf returns the columns of data and samples, whose fields are given. Rare words of a column with many are merged.
+func variablesOf(columns []dataset.Column, sources ...[][]string) (all []variable) {
+	for i, c := range columns {
+		v := variable{name: c.Name, words: wordsOf(c), of: make([][]float64, len(sources))}
+		for k, fields := range sources {
 			for _, row := range fields {
-				v := float64(slices.Index(all[i].words, row[i]))
-				if all[i].words == nil {
-					v, _ = strconv.ParseFloat(row[i], 64)
+				x := float64(slices.Index(v.words, row[i]))
+				if v.words == nil {
+					x, _ = strconv.ParseFloat(row[i], 64)
 				}
-				all[i].of[k] = append(all[i].of[k], v)
+				v.of[k] = append(v.of[k], x)
 			}
 		}
+		v.merge()
+		all = append(all, v)
 	}
-	for i := range all {
-		all[i].merge()
-	}
-	return all, nil
+	return all
 }
 
 // merge replaces the rarest words by one if there are more than mostWords.
@@ -218,6 +206,17 @@ func clipped(text string, most int) string {
 		return string(runes[:most/2]) + "…" + string(runes[len(runes)-(most-most/2-1):])
 	}
 	return text
+}
+
+// indicators returns a name for each word of a column, or a name for a column of numbers.
+func indicators(column string, words []string) (names []string) {
+	if words == nil {
+		return []string{clipped(column, 30)}
+	}
+	for _, word := range words {
+		names = append(names, clipped(clipped(column, 20)+"="+word, 30))
+	}
+	return names
 }
 
 // wordTicks labels the places 0, 1 and so on with words.
@@ -295,7 +294,7 @@ func (v variable) addMarginal(p *panel, weights []float64, flat bool) {
 				outline[i] = plotter.XY{X: at.Y, Y: -at.X}
 			}
 		}
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{outline}, Color: translucent(paletteColor(k)), LineStyle: in(paletteColor(k), draw.LineStyle{Width: vg.Points(1)})})
+		p.Add(area(outline, k))
 		p.keep(s)
 	}
 }
@@ -304,7 +303,7 @@ func (v variable) addMarginal(p *panel, weights []float64, flat bool) {
 func (f *Figure) addSources(all []variable) {
 	for k, name := range sourceNames {
 		if all[0].of[k] != nil {
-			f.legend.add(fmt.Sprintf("%s, %s", name, names.Count(len(all[0].of[k]), "row")), &plotter.Polygon{Color: translucent(paletteColor(k))}, sample(in(paletteColor(k), solid)))
+			f.legend.addArea(name+", "+names.Count(len(all[0].of[k]), "row"), paletteColor(k))
 		}
 	}
 }
@@ -365,15 +364,11 @@ func correlationsOf(all []variable, weights []float64) (c correlations) {
 		if len(words) == 2 {
 			words = words[1:]
 		}
-		for k := range max(1, len(words)) {
-			name := v.name
-			if words != nil {
-				name = clipped(name, 20) + "=" + words[k]
-			}
-			c.names, c.group = append(c.names, clipped(name, 30)), append(c.group, i)
+		for k, name := range indicators(v.name, words) {
+			c.names, c.group = append(c.names, name), append(c.group, i)
 			for source, values := range v.of {
 				column := slices.Clone(values)
-				for r, code := range column {
+				for r, code := range values {
 					if words != nil {
 						column[r] = 0
 						if int(code) == k+len(v.words)-len(words) {
@@ -445,7 +440,7 @@ func (c correlations) figure() *Figure {
 			}
 			m.values = append(m.values, row)
 		}
-		panels = append(panels, m.panel(sourceNames[k], "", names, names))
+		panels = append(panels, m.panel(sourceNames[k], names, names))
 	}
 	return matrices(panels, 1).Title("Correlations of columns in data and samples" + among(len(shown), len(c.names), "columns and words") + ", without a colour at 0")
 }
@@ -564,8 +559,8 @@ func (m matrix) Plot(c draw.Canvas, p *plot.Plot) {
 const cellSide = vg.Length(11)
 
 // panel draws the matrix with names of its columns and rows.
-func (m matrix) panel(x, y string, columns, rows []string) *panel {
-	p, s := newPanel(x, y), series{}
+func (m matrix) panel(x string, columns, rows []string) *panel {
+	p, s := newPanel(x, ""), series{}
 	across, down := wordTicks(columns, 30), wordTicks(rows, 30)
 	for i := range down {
 		down[i].Value *= -1
@@ -586,14 +581,9 @@ func (m matrix) panel(x, y string, columns, rows []string) *panel {
 // matrices returns a figure of panels of matrices with a common scale.
 func matrices(panels []*panel, most float64) *Figure {
 	f, across, down := newFigure(panels...), panels[0].X, panels[0].Y
-	widest := func(axis plot.Axis) (width vg.Length) {
-		for _, t := range axis.Tick.Marker.Ticks(0, 0) {
-			width = max(width, tickStyle.Width(t.Label))
-		}
-		return width + vg.Inch/2
-	}
-	f.width = max(f.width, vg.Length(len(panels))*(widest(down)+vg.Length(across.Max-across.Min)*cellSide))
-	f.height = max(f.height, widest(across)+vg.Length(down.Max-down.Min)*cellSide)
+	room := func(axis plot.Axis) vg.Length { return widest(axis.Tick.Marker.Ticks(0, 0)) + vg.Inch/2 }
+	f.width = max(f.width, vg.Length(len(panels))*(room(down)+vg.Length(across.Max-across.Min)*cellSide))
+	f.height = max(f.height, room(across)+vg.Length(down.Max-down.Min)*cellSide)
 	for _, v := range []float64{-most, -most / 2, most / 2, most} {
 		f.legend.add(significant(v, 2), swatch{matrix{most: most}.color(v)})
 	}
@@ -606,22 +596,15 @@ type swatch struct{ color color.NRGBA }
 func (s swatch) Thumbnail(c *draw.Canvas) { c.FillPolygon(s.color, corners(c.Rectangle)) }
 
 // unitNames returns a name for each visible unit: of its column, with its word if it stands for one.
-func unitNames(set *dataset.Set) (all []string, err error) {
-	columns, _, err := set.Fields(dataset.Sheet{Shape: set.Shape()}, dataset.Writing{})
+func unitNames(columns []dataset.Column) (all []string) {
 	for _, c := range columns {
 		words := wordsOf(c)
 		if len(words) == 2 && c.Units == 1 {
 			words = words[1:]
 		}
-		for k := range c.Units {
-			name := clipped(c.Name, 30)
-			if words != nil {
-				name = clipped(clipped(c.Name, 20)+"="+words[k], 30)
-			}
-			all = append(all, name)
-		}
+		all = append(all, indicators(c.Name, words)[:c.Units]...)
 	}
-	return all, err
+	return all
 }
 
 // weightsOf returns the weights of each hidden unit to the visible units, and what they are.
@@ -674,15 +657,12 @@ func weightsOf(ctx context.Context, model any) (all [][]float64, what string, er
 	return nil, "", errors.New("the model has no hidden units with weights")
 }
 
-func weightsFigure(ctx context.Context, set *dataset.Set, model any) (*Figure, error) {
+func weightsFigure(ctx context.Context, columns []dataset.Column, model any) (*Figure, error) {
 	all, what, err := weightsOf(ctx, model)
 	if err != nil {
 		return nil, err
 	}
-	units, err := unitNames(set)
-	if err != nil {
-		return nil, err
-	}
+	units := unitNames(columns)
 	if len(all[0]) != len(units) {
 		return nil, fmt.Errorf("a hidden unit has %d weights for %d units of columns", len(all[0]), len(units))
 	}
@@ -694,31 +674,31 @@ func weightsFigure(ctx context.Context, set *dataset.Set, model any) (*Figure, e
 		}
 	}
 	m := matrix{most: cmp.Or(most, 1)}
-	var columns, rows []string
+	var across, down []string
 	hidden, visible := largest(ofHidden, mostUnits), largest(ofUnit, mostUnits)
 	for _, h := range hidden {
-		columns = append(columns, strconv.Itoa(h+1))
+		across = append(across, strconv.Itoa(h+1))
 	}
 	for _, i := range visible {
 		var row []float64
 		for _, h := range hidden {
 			row = append(row, all[h][i])
 		}
-		rows, m.values = append(rows, units[i]), append(m.values, row)
+		down, m.values = append(down, units[i]), append(m.values, row)
 	}
-	f := matrices([]*panel{m.panel("hidden unit"+among(len(hidden), len(all), "units"), "", columns, rows)}, m.most)
-	return f.Title("Hidden units: " + what + among(len(rows), len(units), "columns and words")), nil
+	f := matrices([]*panel{m.panel("hidden unit"+among(len(hidden), len(all), "units"), across, down)}, m.most)
+	return f.Title("Hidden units: " + what + among(len(down), len(units), "columns and words")), nil
 }
 
 // explained holds the distributions of the columns in rows given the other columns, and the fields of the rows.
 type explained struct {
-	set     *dataset.Set
-	rows    dataset.Split
-	columns []dataset.Column
-	of      [][]runs.Conditional
-	all     []variable    // values in the rows, and the most probable values
-	fields  [2][][]string // these as the file writes them
-	what    string
+	set          *dataset.Set
+	rows         dataset.Split
+	columns      []dataset.Column
+	of           [][]runs.Conditional
+	own, typical [][]string // the fields of the rows, and the most probable ones
+	all          []variable // values in the rows, and the most probable values
+	what         string
 }
 
 func explain(ctx context.Context, run *runs.Run, model any, set *dataset.Set, rows dataset.Split) (e explained, err error) {
@@ -726,18 +706,8 @@ func explain(ctx context.Context, run *runs.Run, model any, set *dataset.Set, ro
 	if e.columns, e.of, e.what, err = run.Why(ctx, model, runs.EvaluationOptions{Set: set, Rows: rows, Seed: 1}); err != nil {
 		return e, err
 	}
-	actual, typical := dataset.Sheet{Shape: set.Shape(), Values: rows.Floats()}, dataset.Sheet{Shape: set.Shape(), Values: rows.Floats()}
-	for r, list := range e.of {
-		for i, c := range list {
-			copy(typical.Values[r][e.columns[i].First:], c.Typical())
-		}
-	}
-	for k, sheet := range []dataset.Sheet{actual, typical} {
-		if _, e.fields[k], err = set.Fields(sheet, dataset.Writing{}); err != nil {
-			return e, err
-		}
-	}
-	e.all, err = variablesOf(set, actual, typical)
+	e.own, e.typical, err = runs.TypicalFields(set, rows, e.columns, e.of)
+	e.all = variablesOf(e.columns, e.own, e.typical)
 	return e, err
 }
 
@@ -823,13 +793,12 @@ func (e explained) reasons() *Figure {
 		var ticks plot.ConstantTicks
 		for place, i := range shown {
 			c, y, v := e.of[r][i], -float64(place), e.all[i]
-			bar := plotter.XYs{{X: 0, Y: y - 0.3}, {X: c.LogP, Y: y - 0.3}, {X: c.LogP, Y: y + 0.3}, {X: 0, Y: y + 0.3}}
 			k := 0
-			text := clipped(v.name, 16) + "=" + clipped(e.fields[0][r][i], 10)
+			text := clipped(v.name, 16) + "=" + clipped(e.own[r][i], 10)
 			if c.Odd() {
-				k, text = 1, text+" ("+clipped(e.fields[1][r][i], 10)+")"
+				k, text = 1, text+" ("+clipped(e.typical[r][i], 10)+")"
 			}
-			p.Add(&plotter.Polygon{XYs: []plotter.XYs{bar}, Color: translucent(paletteColor(k)), LineStyle: in(paletteColor(k), draw.LineStyle{Width: vg.Points(1)})})
+			p.Add(area(plotter.XYs{{X: 0, Y: y - 0.3}, {X: c.LogP, Y: y - 0.3}, {X: c.LogP, Y: y + 0.3}, {X: 0, Y: y + 0.3}}, k))
 			own.points, best.XYs = append(own.points, plotter.XY{X: c.LogP, Y: float64(place + 1)}), append(best.XYs, plotter.XY{X: floats.Max(c.Logs), Y: y})
 			ticks = append(ticks, plot.Tick{Value: y, Label: text})
 		}
@@ -839,11 +808,17 @@ func (e explained) reasons() *Figure {
 		panels = append(panels, p)
 	}
 	f := grid(len(panels), 4, 0.6+0.19*float64(len(shown)), panels).Title(fmt.Sprintf("Odd rows among %s, by column given the others", names.Count(e.rows.Rows, e.rows.Name+" row")) + among(len(shown), len(e.all), "columns"))
-	f.legend.add("log p of the value", &plotter.Polygon{Color: translucent(paletteColor(0))}, sample(in(paletteColor(0), solid)))
-	f.legend.add("odd value (typical one)", &plotter.Polygon{Color: translucent(paletteColor(1))}, sample(in(paletteColor(1), solid)))
+	f.legend.addArea("log p of the value", paletteColor(0))
+	f.legend.addArea("odd value (typical one)", paletteColor(1))
 	f.legend.add("log p of the most probable value", marked(draw.RingGlyph{}, 0))
 	f.legend.add("log p: " + e.what)
 	return f
+}
+
+// area returns an area with its outline in a colour of the palette.
+func area(outline plotter.XYs, k int) plot.Plotter {
+	c := paletteColor(k)
+	return &plotter.Polygon{XYs: []plotter.XYs{outline}, Color: translucent(c), LineStyle: in(c, draw.LineStyle{Width: vg.Points(1)})}
 }
 
 // marked returns points with a glyph in a colour of the palette.
