@@ -20,29 +20,24 @@ import (
 // different numbers of inner samples, it draws only the means with their bands (BiHM thesis 2016, Fig.
 // 3.5). It marks 0, the upper limit of log Z², if the values come near it.
 func LogZ2(estimates ...hm.LogZ2) *Figure {
-	return logZ2(estimates, effort{"number of outer samples x, h ~ p", func(z hm.LogZ2) []int { return z.Outer }})
+	return logZ2(estimates, "number of outer samples x, h ~ p", func(z hm.LogZ2) []int { return z.Outer })
 }
 
 // LogZ2ByTotal is like LogZ2, but against the product of the numbers of outer and inner samples, which
 // measures the cost of an estimate (BiHM thesis 2016, Fig. 3.6).
 func LogZ2ByTotal(estimates ...hm.LogZ2) *Figure {
-	return logZ2(estimates, effort{"number of outer samples × inner samples for each", func(z hm.LogZ2) []int {
+	return logZ2(estimates, "number of outer samples × inner samples for each", func(z hm.LogZ2) []int {
 		total := slices.Clone(z.Outer)
 		for i := range total {
 			total[i] *= z.Inner
 		}
 		return total
-	}})
+	})
 }
 
-// effort is a number of samples on the horizontal axis of a figure of log Z².
-type effort struct {
-	label string
-	of    func(hm.LogZ2) []int
-}
-
-func logZ2(estimates []hm.LogZ2, x effort) *Figure {
-	if err := checkLogZ2(estimates, x); err != nil {
+// logZ2 draws estimates of log Z² against numbers of samples, which counts returns.
+func logZ2(estimates []hm.LogZ2, x string, counts func(hm.LogZ2) []int) *Figure {
+	if err := checkLogZ2(estimates, counts); err != nil {
 		return failed(err)
 	}
 	var curves []curve
@@ -50,11 +45,11 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 	several := one && len(z.Repeats) > 1
 	if several {
 		for i, repeat := range z.Repeats {
-			curves = append(curves, curve{what: fmt.Sprintf("log Z², repeat %d", i+1), points: byLog(x.of(z), repeat), style: thin, faint: true})
+			curves = append(curves, curve{what: fmt.Sprintf("log Z², repeat %d", i+1), points: byLog(counts(z), repeat), style: thin, faint: true})
 		}
 	}
 	for i, z := range estimates {
-		mean, sd := overRepeats(z, x)
+		mean, sd := overRepeats(z, counts(z))
 		c := curve{what: "log Z²", points: mean, spread: sd, style: in(paletteColor(i), solid)}
 		if !one {
 			c.what += " with " + innerSamples(z)
@@ -62,11 +57,18 @@ func logZ2(estimates []hm.LogZ2, x effort) *Figure {
 		curves = append(curves, c)
 	}
 	final := one && plotter.CheckFloats(z.Value) == nil
-	f, banded := drawn(chart{x: x.label, y: "log Z² (nats)", xTicks: logTicks{}, curves: curves, around: func(p *panel) {
+	f, banded := drawn(chart{x: x, y: "log Z² (nats)", xTicks: logTicks{}, curves: curves, around: func(p *panel) {
 		if final {
-			addFinal(p, z)
+			p.Add(across(z.Value, in(paletteColor(1), dashed)))
+			se := z.SE
+			if z.Size.Few() {
+				se = math.NaN()
+			}
+			p.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{se}})
 		}
-		zero = addZero(p)
+		if zero = p.Y.Min <= 0 && p.Y.Max >= -0.25*(p.Y.Max-p.Y.Min); zero {
+			p.Add(across(0, dotted))
+		}
 	}})
 	if one {
 		f.title = fmt.Sprintf("Estimates of log Z², with %s for each outer one", innerSamples(z))
@@ -106,8 +108,8 @@ func (f *Figure) addBandStyle(banded []bool, text string) {
 
 // overRepeats returns the mean and the standard deviation over the repeats after each number of
 // samples.
-func overRepeats(z hm.LogZ2, x effort) (mean plotter.XYs, sd []float64) {
-	for i, n := range x.of(z) {
+func overRepeats(z hm.LogZ2, counts []int) (mean plotter.XYs, sd []float64) {
+	for i, n := range counts {
 		column := make([]float64, len(z.Repeats))
 		for r, repeat := range z.Repeats {
 			column[r] = repeat[i]
@@ -125,7 +127,7 @@ func innerSamples(z hm.LogZ2) string {
 	return integer(z.Inner) + " inner samples"
 }
 
-func checkLogZ2(estimates []hm.LogZ2, x effort) error {
+func checkLogZ2(estimates []hm.LogZ2, counts func(hm.LogZ2) []int) error {
 	if len(estimates) == 0 {
 		return errors.New("no estimates of log Z² to draw: give at least one")
 	}
@@ -138,7 +140,7 @@ func checkLogZ2(estimates []hm.LogZ2, x effort) error {
 				return fmt.Errorf("repeat %d of log Z² has %d estimates for %d numbers of samples", r, len(repeat), len(z.Outer))
 			}
 		}
-		if err := checkCounts("log Z²", x.of(z)); err != nil {
+		if err := checkCounts("log Z²", counts(z)); err != nil {
 			return err
 		}
 		for _, other := range estimates[:i] {
@@ -169,29 +171,11 @@ func byLog(counts []int, estimates []float64) plotter.XYs {
 	return points
 }
 
-func addFinal(panel *panel, z hm.LogZ2) {
-	panel.Add(across(z.Value, in(paletteColor(1), dashed)))
-	if z.Size.Few() {
-		z.SE = math.NaN()
-	}
-	panel.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{z.SE}})
-}
-
 func finalName(z hm.LogZ2) string {
 	if z.Size.Few() {
 		return "all samples: at least " + significant(z.Value, 4) + " in expectation"
 	}
 	return "all samples: " + withError(z.Value, z.SE)
-}
-
-// addZero draws the upper limit of log Z² if the values come near it.
-func addZero(panel *panel) bool {
-	span := panel.Y.Max - panel.Y.Min
-	near := panel.Y.Min <= 0 && panel.Y.Max >= -0.25*span
-	if near {
-		panel.Add(across(0, dotted))
-	}
-	return near
 }
 
 // rule is a plotter that draws a straight line across the whole panel: horizontally at y or, if y is NaN,

@@ -186,18 +186,14 @@ func (f *Figure) drawOn(canvas vg.CanvasSizer) {
 	f.draw(draw.NewCanvas(themed{canvas, f.theme}, width, height))
 }
 
-func (f *Figure) drawParts(canvas draw.Canvas) {
-	size := canvas.Size()
-	for _, part := range f.shares(size.X, size.Y) {
-		canvas.Max.X = canvas.Min.X + part.width
-		part.draw(canvas)
-		canvas.Min.X = canvas.Max.X
-	}
-}
-
 func (f *Figure) draw(canvas draw.Canvas) {
 	if f.parts != nil {
-		f.drawParts(canvas)
+		size := canvas.Size()
+		for _, part := range f.shares(size.X, size.Y) {
+			canvas.Max.X = canvas.Min.X + part.width
+			part.draw(canvas)
+			canvas.Min.X = canvas.Max.X
+		}
 		return
 	}
 	canvas.SetColor(white)

@@ -36,13 +36,6 @@ func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
 // behind.
 const betweenUpdates = 500 * time.Millisecond
 
-// interval returns the time from one update of a display to the next. It is at least ten times the duration of the
-// last update, because updates take time from training, and at least a thousandth of the time since training began,
-// because Jupyter keeps all updates of a closed notebook in memory.
-func interval(least, took, elapsed time.Duration) time.Duration {
-	return max(least, 10*took, elapsed/1000)
-}
-
 // display is HTML that changes now and then.
 type display struct {
 	now     func() time.Time
@@ -66,8 +59,11 @@ func (d *display) update(html func() string) {
 	d.took = d.updated.Sub(began)
 }
 
+// updateIfDue updates the display if the time since the last update is at least ten times the duration of that update,
+// because updates take time from training, and at least a thousandth of the time since training began, because Jupyter
+// keeps all updates of a closed notebook in memory.
 func (d *display) updateIfDue(least time.Duration, html func() string) {
-	if now := d.now(); now.Sub(d.updated) >= interval(least, d.took, now.Sub(d.begun)) {
+	if now := d.now(); now.Sub(d.updated) >= max(least, 10*d.took, now.Sub(d.begun)/1000) {
 		d.update(html)
 	}
 }
@@ -127,7 +123,8 @@ func (l *live) training() string { return l.html("") }
 // scripts. Colours stand twice, because JupyterLab removes its variables from untrusted notebooks.
 func (l *live) html(ending string) string {
 	if len(l.history.Epochs) > l.drawn && l.seen() {
-		l.curve, l.drawn = curveImage(l.history), len(l.history.Epochs)
+		l.curve, _ = Curves(l.history).Size(5, 2.4).HTML() // there is no image while no epoch has a finite value
+		l.drawn = len(l.history.Epochs)
 	}
 	var b strings.Builder
 	total := l.plan.Epochs * l.plan.StepsPerEpoch
@@ -273,12 +270,6 @@ func measured(m runs.Measure, v float64) string {
 		return percent(v)
 	}
 	return number(v, 2)
-}
-
-// curveImage returns a small figure of the curves as HTML, or "" while no epoch has a finite value.
-func curveImage(h runs.History) string {
-	image, _ := Curves(h).Size(5, 2.4).HTML()
-	return image
 }
 
 // LiveSweep returns a function for the argument recorders of Sweep.Train. Its recorders keep one display

@@ -633,26 +633,21 @@ func weightsOf(ctx context.Context, model any) (all [][]float64, what string, er
 		return all, "loadings", nil
 	case interface{ HiddenWeights() [][]float64 }:
 		return of.HiddenWeights(), "weights", nil
-	}
-	sampler, is := model.(runs.Sampler)
-	if !is {
-		return nil, "", errors.New("the model has no hidden units with weights")
-	}
-	for _, d := range sampler.Drawings() {
-		if d.Kind != "filters" {
-			continue
+	case runs.Sampler:
+		for _, d := range of.Drawings() {
+			if d.Kind != "filters" {
+				continue
+			}
+			sheets, err := d.Draw(ctx, runs.Sampling{N: mostUnits})
+			if err != nil {
+				return nil, "", err
+			}
+			for _, unit := range sheets[0].Values {
+				floats.AddConst(-0.5, unit)
+				floats.Scale(2, unit)
+			}
+			return sheets[0].Values, "weights as shares of the unit's largest", nil
 		}
-		sheets, err := d.Draw(ctx, runs.Sampling{N: mostUnits})
-		if err != nil {
-			return nil, "", err
-		}
-		for _, row := range sheets[0].Values {
-			unit := slices.Clone(row)
-			floats.AddConst(-0.5, unit)
-			floats.Scale(2, unit)
-			all = append(all, unit)
-		}
-		return all, "weights as shares of the unit's largest", nil
 	}
 	return nil, "", errors.New("the model has no hidden units with weights")
 }

@@ -46,15 +46,11 @@ func newPlot() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		dirs := make([]string, len(all))
-		for i, run := range all {
-			dirs[i] = run.Dir()
-		}
-		labels, err := figureNames(c, dirs)
+		labels, err := figureNames(c, all)
 		if err != nil {
 			return err
 		}
-		if given := c.Flags().Changed; (given("samples") || given("log-z2")) && !slices.ContainsFunc(dirs, weighs) {
+		if given := c.Flags().Changed; (given("samples") || given("log-z2")) && !slices.ContainsFunc(all, weighs) {
 			if err := refuseUnused(c, "a figure of runs without importance weights", []string{"samples", "log-z2"}, nil); err != nil {
 				return err
 			}
@@ -100,8 +96,8 @@ func newPlot() *cobra.Command {
 	return c
 }
 
-func weighs(dir string) bool {
-	_, model, err := openModel(dir, "last") // drawing the run will return this error
+func weighs(run *runs.Run) bool {
+	model, err := run.ModelAt("last") // drawing the run will return this error
 	return err == nil && plotting.Weighs(model)
 }
 
@@ -119,15 +115,15 @@ func runsIn(dirs []string) (all []*runs.Run, err error) {
 // figureNames returns a prefix for the names of each run's figures. The prefix is the name of the run's
 // directory, preceded by the names of parent directories if they are needed to distinguish runs. It refuses a
 // directory that is given twice.
-func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
-	labels, paths := make([]string, len(dirs)), make([]string, len(dirs))
-	for i, dir := range dirs {
-		path, err := filepath.Abs(dir)
+func figureNames(c *cobra.Command, all []*runs.Run) ([]string, error) {
+	labels, paths := make([]string, len(all)), make([]string, len(all))
+	for i, run := range all {
+		path, err := filepath.Abs(run.Dir())
 		if err != nil {
 			return nil, err
 		}
 		if slices.Contains(paths[:i], path) {
-			return nil, misuse(c, "%s is given twice: name each directory once", dir)
+			return nil, misuse(c, "%s is given twice: name each directory once", run.Dir())
 		}
 		labels[i], paths[i] = filepath.Base(path), path
 	}
@@ -137,7 +133,7 @@ func figureNames(c *cobra.Command, dirs []string) ([]string, error) {
 		for _, label := range labels {
 			count[label]++
 		}
-		if len(count) == len(dirs) {
+		if len(count) == len(all) {
 			return labels, nil
 		}
 		for i, label := range labels {
