@@ -86,11 +86,9 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	} else if r.paragraph(r.set.String()); r.set.Notice() != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(r.set.Notice()))
 	}
-	if err = r.sections(ctx, run, history, o); r.err == nil {
-		r.err = err
-	}
-	if r.err != nil {
-		return "", r.err
+	err = r.sections(ctx, run, history, o)
+	if err = cmp.Or(r.err, err); err != nil {
+		return "", err
 	}
 	r.WriteString("</body></html>\n")
 	return Page(r.String()), nil
@@ -136,7 +134,7 @@ func ReportUses(run *runs.Run, model any) (uses []string) {
 	} else if err == nil && !own {
 		uses = append(uses, "rows") // an Estimator without samples
 	}
-	if Weighs(model) {
+	if _, weighs := model.(*hm.Model); weighs {
 		uses = append(uses, "log-z2")
 	}
 	return uses
@@ -251,12 +249,6 @@ func sessionsTable(sessions []runs.Provenance) *runs.Table {
 	return t
 }
 
-// Weighs reports whether a model has importance weights, whose figures show more with more samples.
-func Weighs(model any) bool {
-	_, is := model.(*hm.Model)
-	return is
-}
-
 // Drawn returns a figure of the sheets that a model drew. The figure remembers an error if there are none.
 func Drawn(d runs.Drawing, sheets []dataset.Sheet) *Figure {
 	switch {
@@ -317,40 +309,35 @@ func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	return usual(ctx, run, model, n)
 }
 
-// ModelFigures draws figures of the models of runs, which supplement the figures of their training.
-type ModelFigures struct {
-	Samples int      // importance samples per row
-	LogZ2   int      // outer samples for log Z²
-	Data    string   // where the data of the runs are now, if they have moved
-	Missing []string // a line for each figure of the last run that Draw could not draw, or only in part
-
-	convergences []hm.Convergence
-}
-
-// Draw draws the figures of the last checkpoint of a run, and passes each figure to save with its kind. A
-// name, if not empty, precedes the name of the run in the figure that Likelihoods returns.
-func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, save func(f *Figure, kind string) error) error {
+// ModelFigures draws the figures of the last checkpoint of a run, which supplement the figures of its training, and
+// passes each to save with its kind. It uses the options Samples, LogZ2 and Data. It also returns estimates of log p by
+// the number of samples, or nil if the model has no importance weights, and a line for each figure that it cannot draw,
+// or only in part.
+func ModelFigures(ctx context.Context, run *runs.Run, o ReportOptions, save func(f *Figure, kind string) error) (convergence *hm.Convergence, missing []string, err error) {
 	model, err := run.ModelAt("last")
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	m.Missing = nil
-	if of, is := model.(*hm.Model); is {
-		if set, err := run.DatasetAt(m.Data); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		} else if err != nil {
-			m.Missing = append(m.Missing, "no figures of importance weights: "+withoutData(err).Error())
-		} else if err := m.weigh(ctx, run, set, of, name, save); err != nil {
-			return err
+	machine, weighs := model.(*hm.Model)
+	if weighs {
+		set, err := run.DatasetAt(o.Data)
+		switch {
+		case err == nil:
+			if convergence, err = weigh(ctx, run, set, machine, o, save); err != nil {
+				return nil, nil, err
+			}
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, "no figures of importance weights: "+withoutData(err).Error())
+		default:
+			return nil, nil, err
 		}
 	}
 	if HasColumns(run) {
-		missing, err := TableFigures(ctx, run, m.Data, save)
-		if m.Missing = append(m.Missing, missing...); err != nil {
-			return err
+		lines, err := TableFigures(ctx, run, o.Data, save)
+		if missing = append(missing, lines...); err != nil {
+			return nil, nil, err
 		}
 	}
-	seed := run.Experiment().Header().Seed
 	figure, err := usual(ctx, run, model, 100)
 	if err == nil && figure != nil {
 		err = save(figure, "samples")
@@ -361,54 +348,38 @@ func (m *ModelFigures) Draw(ctx context.Context, run *runs.Run, name string, sav
 				continue
 			}
 			var sheets []dataset.Sheet
-			if sheets, err = d.Draw(ctx, runs.Sampling{N: 10, Seed: seed}); err == nil {
+			if sheets, err = d.Draw(ctx, runs.Sampling{N: 10, Seed: run.Experiment().Header().Seed}); err == nil {
 				err = save(Drawn(d, sheets), d.Kind)
 			}
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil && weighs {
+		err = save(FisherStructure(machine.Architecture()), "fisher-structure")
 	}
-	if of, is := model.(*hm.Model); is {
-		return save(FisherStructure(of.Architecture()), "fisher-structure")
-	}
-	return nil
+	return convergence, missing, err
 }
 
-// weigh draws the figures of importance weights, and keeps the estimates of log p for Likelihoods.
-func (m *ModelFigures) weigh(ctx context.Context, run *runs.Run, set *dataset.Set, model *hm.Model, name string, save func(*Figure, string) error) error {
-	weights, err := model.ImportanceWeights(ctx, set.Test(), m.Samples)
+// weigh draws the figures of importance weights, and returns estimates of log p by the number of samples.
+func weigh(ctx context.Context, run *runs.Run, set *dataset.Set, model *hm.Model, o ReportOptions, save func(*Figure, string) error) (*hm.Convergence, error) {
+	weights, err := model.ImportanceWeights(ctx, set.Test(), o.Samples)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	z, err := model.LogZ2(ctx, m.LogZ2, 1)
+	z, err := model.LogZ2(ctx, o.LogZ2, 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dreams, err := model.DreamWeights(ctx, max(1, m.LogZ2/10), 100)
+	dreams, err := model.DreamWeights(ctx, max(1, o.LogZ2/10), 100)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	numbers := slices.DeleteFunc([]int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}, func(k int) bool { return k >= m.Samples })
-	convergence, err := model.Convergence(ctx, set.Test().Subset(1000, run.Experiment().Header().Seed), append(numbers, m.Samples)...)
+	numbers := slices.DeleteFunc([]int{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}, func(k int) bool { return k >= o.Samples })
+	convergence, err := model.Convergence(ctx, set.Test().Subset(1000, run.Experiment().Header().Seed), append(numbers, o.Samples)...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if model.Bidirectional() {
 		convergence = convergence.WithLogZ2(z)
 	}
-	if name != "" {
-		convergence.Name = name + ": " + convergence.Name
-	}
-	m.convergences = append(m.convergences, convergence)
-	return errors.Join(save(ImportanceWeights(weights), "importance-weights"), save(ProposalWeights(weights, dreams), "proposal-weights"), save(LogZ2(z), "log-z2"))
-}
-
-// Likelihoods draws log p against the number of samples, for all models that Draw has drawn. It returns
-// nil if none of them has importance weights.
-func (m *ModelFigures) Likelihoods() *Figure {
-	if len(m.convergences) == 0 {
-		return nil
-	}
-	return LikelihoodBySamples(m.convergences...)
+	return &convergence, errors.Join(save(ImportanceWeights(weights), "importance-weights"), save(ProposalWeights(weights, dreams), "proposal-weights"), save(LogZ2(z), "log-z2"))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -15,8 +16,8 @@ import (
 )
 
 func newPlot() *cobra.Command {
-	var out, format, data string
-	var samples, outer int
+	var out, format string
+	var o plotting.ReportOptions
 	var theme plotting.Theme
 	c := &cobra.Command{
 		Use:   "plot DIR...",
@@ -28,9 +29,9 @@ func newPlot() *cobra.Command {
 	figureFormatFlag(f, &format)
 	formerly(f, "format", "figure-format")
 	f.TextVar(&theme, "theme", plotting.Paper, "`look` of the figures: paper, slide or dark")
-	dataFlag(f, &data)
-	numberFlag(f, &samples, "samples", 1000, 1, "`K` importance samples per row")
-	numberFlag(f, &outer, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of the weights of p* uses a tenth of them as dreams")
+	dataFlag(f, &o.Data)
+	numberFlag(f, &o.Samples, "samples", 1000, 1, "`K` importance samples per row")
+	numberFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10; the figure of the weights of p* uses a tenth of them as dreams")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		save := func(figure *plotting.Figure, name string) error {
@@ -38,7 +39,7 @@ func newPlot() *cobra.Command {
 			return savedAt(c, path, figure.Theme(theme).Save(path))
 		}
 		var histories, normed []runs.History
-		models := plotting.ModelFigures{Samples: samples, LogZ2: outer, Data: data}
+		var convergences []hm.Convergence
 		if err := refuseUnwritable(c, "out", filepath.Join(out, "curves."+format)); err != nil {
 			return err
 		}
@@ -60,11 +61,13 @@ func newPlot() *cobra.Command {
 			if history.Err != nil {
 				return history.Err
 			}
-			among := ""
-			if len(all) > 1 {
-				among = name
-				history.Name = name + ": " + history.Name
+			among := func(title string) string {
+				if len(all) > 1 {
+					title = name + ": " + title
+				}
+				return title
 			}
+			history.Name = among(history.Name)
 			histories = append(histories, history)
 			if hasNorms(history) {
 				normed = append(normed, history)
@@ -73,10 +76,15 @@ func newPlot() *cobra.Command {
 			if err := drawRecorded(run, ofRun); err != nil {
 				return err
 			}
-			if err := models.Draw(c.Context(), run, among, ofRun); err != nil {
+			convergence, missing, err := plotting.ModelFigures(c.Context(), run, o, ofRun)
+			if err != nil {
 				return err
 			}
-			for _, line := range models.Missing {
+			if convergence != nil {
+				convergence.Name = among(convergence.Name)
+				convergences = append(convergences, *convergence)
+			}
+			for _, line := range missing {
 				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", run.Dir(), line)
 			}
 		}
@@ -88,8 +96,8 @@ func newPlot() *cobra.Command {
 				return err
 			}
 		}
-		if likelihoods := models.Likelihoods(); likelihoods != nil {
-			return save(likelihoods, "likelihood-by-samples")
+		if len(convergences) > 0 {
+			return save(plotting.LikelihoodBySamples(convergences...), "likelihood-by-samples")
 		}
 		return nil
 	}
@@ -98,7 +106,8 @@ func newPlot() *cobra.Command {
 
 func weighs(run *runs.Run) bool {
 	model, err := run.ModelAt("last") // drawing the run will return this error
-	return err == nil && plotting.Weighs(model)
+	_, is := model.(*hm.Model)
+	return err == nil && is
 }
 
 func runsIn(dirs []string) (all []*runs.Run, err error) {
