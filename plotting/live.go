@@ -184,7 +184,12 @@ func clock(d time.Duration) string {
 // measuresTable formats the measures of the current epoch and of the last validation, and the
 // baseline.
 func measuresTable(h runs.History, train runs.Measures) string {
-	validation := lastValidation(h)
+	var validation runs.Measures
+	for _, e := range h.Epochs {
+		if e.Validation != nil {
+			validation = e.Validation
+		}
+	}
 	measures := present(h, train, validation)
 	var b strings.Builder
 	row := func(name string, values runs.Measures) {
@@ -251,15 +256,6 @@ func measuredTable(h runs.History) string {
 		fmt.Fprintf(&b, `<div style="margin:2px 12px"><b>%s</b>, measured after epoch %s: %s</div>`, html.EscapeString(name), integer(last[name].Epoch), strings.Join(parts, ", "))
 	}
 	return b.String()
-}
-
-func lastValidation(h runs.History) runs.Measures {
-	for i := len(h.Epochs) - 1; i >= 0; i-- {
-		if v := h.Epochs[i].Validation; v != nil {
-			return v
-		}
-	}
-	return nil
 }
 
 func measured(m runs.Measure, v float64) string {

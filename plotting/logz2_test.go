@@ -38,14 +38,14 @@ func TestNumbersOfLogZ2HaveTheSpread(t *testing.T) {
 	other := z
 	other.Inner = 6
 	for _, f := range []*Figure{LogZ2(z), LogZ2(z, other)} {
-		numbers, err := f.csv()
+		numbers, err := f.encoded(".csv", 0)
 		if err != nil || !strings.Contains(string(numbers), ",10.0,-2.0,1.414") {
 			t.Errorf("the numbers are\n%s(%v)", numbers, err)
 		}
 	}
 	for few, size := range map[bool]runs.SampleSize{true: {Errs: runs.ErrsLow, Count: 9, Effective: 9}, false: {Errs: runs.ErrsLow, Count: 10, Effective: 10}} {
 		z.SE, z.Size = 0.8765, size
-		if numbers, err := LogZ2(z).csv(); err != nil || strings.Contains(string(numbers), "0.8765") == few {
+		if numbers, err := LogZ2(z).encoded(".csv", 0); err != nil || strings.Contains(string(numbers), "0.8765") == few {
 			t.Errorf("the numbers of %d dreams are\n%s(%v)", size.Count, numbers, err)
 		}
 	}

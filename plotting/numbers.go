@@ -1,7 +1,6 @@
 package plotting
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -67,16 +66,6 @@ func (f *Figure) Numbers() (*runs.Table, error) {
 		return nil, errors.New("plotting: the figure draws no numbers: save it as .png, .svg or .pdf")
 	}
 	return t.WithoutMissing(), nil
-}
-
-func (f *Figure) csv() ([]byte, error) {
-	t, err := f.Numbers()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = t.Write(&b, "csv")
-	return b.Bytes(), err
 }
 
 // original returns the value at a position of an axis. On a logarithmic axis, it rounds to 12 significant digits.

@@ -205,8 +205,13 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
+	var b bytes.Buffer
 	if format == ".csv" {
-		return f.csv()
+		numbers, err := f.Numbers()
+		if err == nil {
+			err = numbers.Write(&b, "csv")
+		}
+		return b.Bytes(), err
 	}
 	if err := f.checkRoom(); err != nil {
 		return nil, err
@@ -224,7 +229,6 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 		return nil, fmt.Errorf("unknown extension %q: use .png, .svg, .pdf or .csv", format)
 	}
 	f.drawOn(canvas.(vg.CanvasSizer))
-	var b bytes.Buffer
 	_, err := canvas.WriteTo(&b)
 	switch format {
 	case ".svg":

@@ -180,7 +180,10 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		for digit := 1.0; digit < 10 && (digit == 1 || every <= 2); digit++ {
 			tick := plot.Tick{Value: power + math.Log10(digit)}
 			if slices.Contains(digits, digit) && math.Mod(power, every) == 0 {
-				tick.Label = logLabel(digit*math.Pow(10, power), power)
+				value := digit * math.Pow(10, power)
+				if tick.Label = number(value, int(max(0, -power))); power < -6 { // below a millionth
+					tick.Label = shortest(value, 1)
+				}
 			}
 			if first <= tick.Value && tick.Value <= last {
 				ticks = append(ticks, tick)
@@ -197,14 +200,6 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		}
 	}
 	return ticks
-}
-
-// logLabel formats a value of the given decimal power, below a millionth with an exponent.
-func logLabel(value, power float64) string {
-	if power < -6 {
-		return shortest(value, 1)
-	}
-	return number(value, int(max(0, -power)))
 }
 
 // shortest formats a value with the given number of significant digits, or all if it is -1, and with an exponent

@@ -44,23 +44,23 @@ func Sweep(r runs.SweepReport) iter.Seq2[string, *Figure] {
 	}
 }
 
-var errNothingReached = errors.New("the sweep has no results yet: wait until all seeds of one setting have finished")
-
 func reached(r runs.SweepReport) bool {
 	return slices.ContainsFunc(r.Settings, func(s runs.SettingReport) bool { return !math.IsNaN(s.Value().Mean) })
 }
 
-// varying returns the index of a setting among the settings that vary in a report. name is the full name
+// varying returns the index of a setting among the settings that vary in a report with results. name is the full name
 // of the setting or, if that is unambiguous, the last part of its name.
 func varying(r runs.SweepReport, name string) (at int, err error) {
 	if len(r.Keys) == 0 {
 		return -1, errors.New("the sweep varies no settings: give it an axis")
 	}
 	ends := names.Ending(r.Keys, name)
-	switch len(ends) {
-	case 1:
+	switch {
+	case len(ends) == 1 && reached(r):
 		return slices.Index(r.Keys, ends[0]), nil
-	case 0:
+	case len(ends) == 1:
+		return -1, errors.New("the sweep has no results yet: wait until all seeds of one setting have finished")
+	case len(ends) == 0:
 		return -1, fmt.Errorf("no setting %q varies: use one of %s", name, strings.Join(r.Keys, ", "))
 	}
 	return -1, fmt.Errorf("%q is ambiguous: write %s", name, strings.Join(ends, " or "))
@@ -77,9 +77,6 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 	at, err := varying(r, key)
 	if err != nil {
 		return failed(err)
-	}
-	if !reached(r) {
-		return failed(errNothingReached)
 	}
 	label, sign := loss(r.Objective)
 	settings := map[string][]runs.SettingReport{}
@@ -140,9 +137,6 @@ func SweepMap(r runs.SweepReport, x, y string) *Figure {
 	row, err := varying(r, y)
 	if err != nil {
 		return failed(err)
-	}
-	if !reached(r) {
-		return failed(errNothingReached)
 	}
 	label, sign := loss(r.Objective)
 	var cells []Cell
