@@ -98,33 +98,27 @@ func SweepCurves(r runs.SweepReport, key string) *Figure {
 		slices.SortStableFunc(settings[name], func(a, b runs.SettingReport) int {
 			return cmp.Compare(settingValue(a.Values[at]), settingValue(b.Values[at]))
 		})
-		m := Measured{Name: name}
+		m, known := Measured{Name: name, SpreadName: "± 1 sd over seeds"}, false
 		for _, s := range settings[name] {
-			if v := s.Value(); !math.IsNaN(v.Mean) { // otherwise a seed has failed
-				m.X, m.Y, m.Spread = append(m.X, settingValue(s.Values[at])), append(m.Y, sign*v.Mean), append(m.Spread, v.SD)
+			v := s.Value()
+			if math.IsNaN(v.Mean) { // a seed has failed
+				continue
 			}
+			if math.IsNaN(v.SD) { // there is one seed
+				v.SD = 0
+			} else {
+				known = true
+			}
+			m.X, m.Y, m.Spread = append(m.X, settingValue(s.Values[at])), append(m.Y, sign*v.Mean), append(m.Spread, v.SD)
+		}
+		if !known {
+			m.Spread = nil
 		}
 		if len(m.X) > 0 {
-			m.nameSpread()
 			measured = append(measured, m)
 		}
 	}
 	return Measurements(Axis{Label: r.Keys[at], Logarithmic: spansDecades(r, at)}, Axis{Label: label}, measured...)
-}
-
-// nameSpread sets SpreadName if any spread is known. A spread is unknown if there is only one seed, and is
-// then not drawn.
-func (m *Measured) nameSpread() {
-	if !slices.ContainsFunc(m.Spread, func(sd float64) bool { return !math.IsNaN(sd) }) {
-		m.Spread = nil
-		return
-	}
-	m.SpreadName = "± 1 sd over seeds"
-	for i, sd := range m.Spread {
-		if math.IsNaN(sd) {
-			m.Spread[i] = 0
-		}
-	}
 }
 
 // SweepMap draws the results of a sweep as a map over two numeric settings, x and y. Each cell shows the
