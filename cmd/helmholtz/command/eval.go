@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,7 +42,21 @@ func (x *estimate) addTo(f *pflag.FlagSet) {
 	checkpointFlag(f, &x.checkpoint)
 	dataFlag(f, &x.data)
 	numberFlag(f, &x.samples, "samples", 1000, 1, "`K` importance samples per row")
-	f.Var(rowsOrFile(&x.rows, &x.file), "rows", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE, or - for standard input")
+	rows := "0"
+	parsedFlag(f, &rows, "rows", "N", "evaluate `N` rows drawn with --seed, 0 for all; or print log p of each row in a FILE, or - for standard input", func(text string) (string, error) {
+		n, err := strconv.Atoi(text)
+		switch {
+		case err == nil && n < 0:
+			return "", errors.New("give at least 0, or a file of rows")
+		case text == "":
+			return "", errors.New("give a number of rows, or a file of rows")
+		case err == nil:
+			x.rows, x.file = n, ""
+		default:
+			x.rows, x.file = 0, text
+		}
+		return text, nil
+	})
 	stdinFlag(f, &x.stdin)
 	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the samples")
 	f.StringVar(&x.parts, "parts", "", "`DIR` that stores parts, shared by programs")
@@ -333,12 +346,12 @@ func dataFlag(f *pflag.FlagSet, path *string) {
 
 func checkpointFlag(f *pflag.FlagSet, which *string) {
 	*which = "last"
-	f.Var(word(which, "checkpoint", func(text string) error {
+	parsedFlag(f, which, "checkpoint", "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps", func(text string) (string, error) {
 		if epoch, err := strconv.Atoi(text); text != "last" && text != "best" && (err != nil || epoch < 1) {
-			return errors.New("use last, best, or the number of an epoch")
+			return "", errors.New("use last, best, or the number of an epoch")
 		}
-		return nil
-	}), "checkpoint", "`which` checkpoint: last, best (highest validation log p), or the number of an epoch that the run keeps")
+		return text, nil
+	})
 }
 
 func splitFlag(f *pflag.FlagSet, split *string, usage string) {
@@ -348,25 +361,6 @@ func splitFlag(f *pflag.FlagSet, split *string, usage string) {
 func pick(set *dataset.Set, name string) dataset.Split {
 	rows, _ := set.Split(name)
 	return rows
-}
-
-// rowsOrFile returns the value of --rows: a number of rows, or a file of rows.
-func rowsOrFile(rows *int, file *string) *value {
-	show := func() string { return cmp.Or(*file, strconv.Itoa(*rows)) }
-	return &value{show, "N", func(text string) error {
-		n, err := strconv.Atoi(text)
-		switch {
-		case err == nil && n < 0:
-			return errors.New("give at least 0, or a file of rows")
-		case err == nil:
-			*rows, *file = n, ""
-		case text == "":
-			return errors.New("give a number of rows, or a file of rows")
-		default:
-			*rows, *file = 0, text
-		}
-		return nil
-	}}
 }
 
 // stdinFlag adds the flag for the format of rows from standard input.

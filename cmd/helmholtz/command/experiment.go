@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	_ "github.com/helmholtz-go/helmholtz/boltzmann/energies" // convolutional-rbm and other families
@@ -197,14 +196,13 @@ func dataFlags(f *pflag.FlagSet, data *dataset.Spec) {
 		f.StringVar(&data.Name, "dataset", data.Name, "data set: a `name` that \"data list\" shows, or a file's path")
 		readingFlags(f, data)
 		validation := 0
-		show := func() string { return strconv.Itoa(validation) }
-		f.Var(&value{show, "int", func(text string) error {
+		parsedFlag(f, &validation, "validation", "int", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)", func(text string) (int, error) {
 			n, err := wholeNumber(text, 0, false)
 			if err == nil {
-				validation, data.Validation = n, &n
+				data.Validation = &n
 			}
-			return err
-		}}, "validation", "set `N` rows aside for validation (default: the data set's own split, or a tenth of the rows of a file)")
+			return n, err
+		})
 		numberFlag(f, &data.Subset, "subset", 0, 0, "train on `N` rows drawn from the data seed, 0 for all")
 		f.Uint64Var(&data.Seed, "data-seed", 0, "`seed` that selects the rows for validation and the rows kept")
 	})
@@ -293,15 +291,4 @@ func handOn(c *cobra.Command, given map[string][]string, to *pflag.FlagSet) (err
 		}
 	}
 	return nil
-}
-
-// namesOf returns the names of the given flags, with dashes. It omits flags for which but returns
-// true.
-func namesOf(given *pflag.FlagSet, but func(*pflag.Flag) bool) (all []string) {
-	given.Visit(func(f *pflag.Flag) {
-		if !but(f) {
-			all = append(all, "--"+f.Name)
-		}
-	})
-	return all
 }

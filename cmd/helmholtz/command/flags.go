@@ -101,25 +101,27 @@ func (v *value) Type() string { return v.kind }
 
 func (v *value) Set(text string) error { return v.set(text) }
 
+// parsedFlag adds a flag for a value that parse reads. kind is its type in help.
+func parsedFlag[T any](f *pflag.FlagSet, v *T, name, kind, usage string, parse func(text string) (T, error)) {
+	f.Var(&value{func() string { return fmt.Sprint(*v) }, kind, func(text string) error {
+		given, err := parse(text)
+		if err == nil {
+			*v = given
+		}
+		return err
+	}}, name, usage)
+}
+
 // numberFlag adds a flag for a whole number with a minimum.
 func numberFlag(f *pflag.FlagSet, n *int, name string, normal, least int, usage string) {
-	addNumber(f, n, name, normal, least, false, usage)
+	*n = normal
+	parsedFlag(f, n, name, "int", usage, func(text string) (int, error) { return wholeNumber(text, least, false) })
 }
 
 // optionalFlag adds a flag for a whole number with a minimum, or 0, which omits something.
 func optionalFlag(f *pflag.FlagSet, n *int, name string, normal, least int, usage string) {
-	addNumber(f, n, name, normal, least, true, usage)
-}
-
-func addNumber(f *pflag.FlagSet, n *int, name string, normal, least int, optional bool, usage string) {
 	*n = normal
-	f.Var(&value{func() string { return strconv.Itoa(*n) }, "int", func(text string) error {
-		v, err := wholeNumber(text, least, optional)
-		if err == nil {
-			*n = v
-		}
-		return err
-	}}, name, usage)
+	parsedFlag(f, n, name, "int", usage, func(text string) (int, error) { return wholeNumber(text, least, true) })
 }
 
 func wholeNumber(text string, least int, optional bool) (int, error) {
@@ -135,29 +137,15 @@ func wholeNumber(text string, least int, optional bool) (int, error) {
 	return n, nil
 }
 
-// word returns the value of a flag for a text, except texts for which refuse returns an error.
-func word(text *string, kind string, refuse func(text string) error) *value {
-	return &value{func() string { return *text }, kind, func(given string) error {
-		err := refuse(given)
-		if err == nil {
-			*text = given
-		}
-		return err
-	}}
-}
-
-func choice(text *string, words ...string) *value {
-	return word(text, "string", func(given string) error {
-		if !slices.Contains(words, given) {
-			return fmt.Errorf("use %s%s", strings.Join(words, ", "), names.Meant(given, words...))
-		}
-		return nil
-	})
-}
-
+// choiceFlag adds a flag for one of several words, the first of which is the default.
 func choiceFlag(f *pflag.FlagSet, text *string, name, usage string, words ...string) {
 	*text = words[0]
-	f.Var(choice(text, words...), name, usage)
+	parsedFlag(f, text, name, "string", usage, func(given string) (string, error) {
+		if !slices.Contains(words, given) {
+			return "", fmt.Errorf("use %s%s", strings.Join(words, ", "), names.Meant(given, words...))
+		}
+		return given, nil
+	})
 	takes(f, name, words...)
 }
 
@@ -167,12 +155,12 @@ var formats = []string{"png", "svg", "pdf"}
 // fileFlag adds a flag for a file whose extension decides its format.
 func fileFlag(f *pflag.FlagSet, path *string, name, normal, usage string, endings ...string) {
 	*path = normal
-	f.Var(word(path, "string", func(path string) error {
-		if !slices.Contains(endings, extensionOf(path)) {
-			return fmt.Errorf("use a name that ends in .%s", strings.Join(endings, ", ."))
+	parsedFlag(f, path, name, "string", usage, func(given string) (string, error) {
+		if !slices.Contains(endings, extensionOf(given)) {
+			return "", fmt.Errorf("use a name that ends in .%s", strings.Join(endings, ", ."))
 		}
-		return nil
-	}), name, usage)
+		return given, nil
+	})
 }
 
 // extensionOf returns the extension of a file in lower case, without its dot.
@@ -277,8 +265,8 @@ func computing(c *cobra.Command) *cobra.Command {
 
 func backendFlag(c *cobra.Command) *string {
 	var name string
-	c.Flags().Var(choice(&name, "cpu", "cuda", "auto"), "backend",
-		"`backend` that computes: cpu, cuda (an NVIDIA GPU), or auto, which uses cuda if available (default $"+hm.BackendVariable+", or cpu)")
+	choiceFlag(c.Flags(), &name, "backend", "`backend` that computes: cpu, cuda (an NVIDIA GPU), or auto, which uses cuda if available (default $"+hm.BackendVariable+", or cpu)", "cpu", "cuda", "auto")
+	name, c.Flags().Lookup("backend").DefValue = "", "" // the variable decides
 	return &name
 }
 

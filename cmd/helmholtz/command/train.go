@@ -165,8 +165,11 @@ func routed(root *cobra.Command, args []string) []string {
 // seeds, it returns the experiment of the first seed, and 1. If --epochs is given, it extends
 // finished runs to that number of epochs.
 func resumed(c *cobra.Command, dir string, epochs int) (runs.Experiment, int, error) {
-	others := namesOf(c.Flags(), func(f *pflag.Flag) bool {
-		return slices.Contains([]string{"resume", "backend", "epochs", "workers", noWait, tensorBoard}, f.Name)
+	var others []string
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"resume", "backend", "epochs", "workers", noWait, tensorBoard}, f.Name) {
+			others = append(others, "--"+f.Name)
+		}
 	})
 	if len(others) > 0 {
 		return nil, 0, misuse(c, "--resume continues the experiment unchanged, except for a larger number of --epochs: omit %s", strings.Join(others, ", "))
