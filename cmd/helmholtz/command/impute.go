@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -28,16 +29,16 @@ func newImpute() *cobra.Command {
 	f := c.Flags()
 	fileFlag(f, &out, "out", "filled.csv", "`file` to write: CSV, JSON or Parquet, by its extension", rowFormats...)
 	stdinFlag(f, &format)
-	numberFlag(f, &x.draws, "draws", 1, 1, "`number` of completed copies of the rows")
-	numberFlag(f, &x.sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
-	f.BoolVar(&x.how.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
-	f.BoolVar(&x.spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
+	numberFlag(f, &x.Draws, "draws", 1, 1, "`number` of completed copies of the rows")
+	numberFlag(f, &x.Sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
+	f.BoolVar(&x.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
+	f.BoolVar(&x.Spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
 	checkpointFlag(f, &which)
-	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the draws")
+	f.Uint64Var(&x.Seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, path := args[0], args[1]
-		if x.spread && x.draws == 1 {
+		if x.Spread && x.Draws == 1 {
 			return misuse(c, "--spread summarises several draws: give their number, such as --draws 100")
 		}
 		if err := firstOf(refuseIdle(c, path == "-", "the file -", "stdin"), refuseUnwritable(c, "out", out), refuseReplaced(c, path, "out", out)); err != nil {
@@ -71,9 +72,9 @@ func newImpute() *cobra.Command {
 		case rows == 0:
 			said = "no field of " + path + " is missing: its rows are written as they are"
 		case by.Sweeps == 0:
-			said += names.Count(x.draws, "exact draw")
+			said += names.Count(x.Draws, "exact draw")
 		default:
-			said += fmt.Sprintf("%s of %s", names.Count(x.draws, "chain"), names.Count(cmp.Or(x.sweeps, by.Sweeps), "sweep"))
+			said += fmt.Sprintf("%s of %s", names.Count(x.Draws, "chain"), names.Count(cmp.Or(x.Sweeps, by.Sweeps), "sweep"))
 		}
 		if gaps.Absent != nil {
 			said += "; the file has no column " + strings.Join(gaps.Absent, ", ")
@@ -82,17 +83,12 @@ func newImpute() *cobra.Command {
 			said += fmt.Sprintf("; missing labels, which are not filled in: %d", gaps.Labels)
 		}
 		fmt.Fprintln(c.ErrOrStderr(), said)
-		ending := extensionOf(out)
-		columns, all, again, err := x.impute(c.Context(), by, gaps, ending != "csv", newFraction(c.ErrOrStderr(), "imputing"))
+		text, again, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
 		if err != nil {
 			return err
 		}
 		if again > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
-		}
-		text, err := rowsAs(ending, columns, all, gaps.Separator())
-		if err != nil {
-			return err
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
@@ -108,34 +104,36 @@ func refuseReplaced(c *cobra.Command, rows, flag, out string) error {
 	return nil
 }
 
-// imputing holds the options of an imputation.
+// imputing holds the options of an imputation: flags of impute, and keys of a request of serve.
 type imputing struct {
-	draws, sweeps int
-	seed          uint64
-	spread        bool
-	how           dataset.Writing
+	Rows   json.RawMessage `json:"rows"` // of a request
+	Draws  int             `json:"draws"`
+	Spread bool            `json:"spread"`
+	Within bool            `json:"within"`
+	Sweeps int             `json:"sweeps"`
+	Seed   uint64          `json:"seed"`
 }
 
-// impute returns columns and rows with their missing fields filled in: all draws or, with spread, one copy (see spreadOf). If plain is
-// set, all numbers have a decimal point. again is the number of draws that it repeated.
-func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, plain bool, progress func(float64)) (columns []dataset.Column, all [][]string, again int, err error) {
-	numbered := x.draws > 1 && !x.spread
-	if columns = gaps.Columns; numbered {
+// impute returns rows in a format, with their missing fields filled in: all draws or, with Spread, one copy (see spreadOf). again is
+// the number of draws that it repeated.
+func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, again int, err error) {
+	columns, numbered := gaps.Columns, x.Draws > 1 && !x.Spread
+	if numbered {
 		if slices.ContainsFunc(columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
-			return nil, nil, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.draws)
+			return nil, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
 		}
 		columns = append([]dataset.Column{{Name: "draw"}}, columns...)
 	}
-	sheets, again, err := by.Impute(ctx, gaps, x.draws, x.sweeps, x.seed, progress)
+	sheets, again, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
 	if err != nil {
-		return nil, nil, again, err
+		return nil, again, err
 	}
-	all = [][]string{}
+	all := [][]string{}
 	var copies [][][]string
 	for d, sheet := range sheets {
-		filled, err := gaps.Complete(sheet, x.how, plain || x.spread)
+		filled, err := gaps.Complete(sheet, dataset.Writing{Within: x.Within}, format != "csv" || x.Spread)
 		if err != nil {
-			return nil, nil, again, err
+			return nil, again, err
 		}
 		copies = append(copies, filled)
 		for _, row := range filled {
@@ -145,10 +143,13 @@ func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.
 			all = append(all, row)
 		}
 	}
-	if x.spread {
-		columns, all, err = spreadOf(gaps, copies)
+	if x.Spread {
+		if columns, all, err = spreadOf(gaps, copies); err != nil {
+			return nil, again, err
+		}
 	}
-	return columns, all, again, err
+	text, err = rowsAs(format, columns, all, gaps.Separator())
+	return text, again, err
 }
 
 // spreadOf returns one copy of rows with the mean or the most frequent value of each missing field over completed copies, and columns

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,15 +17,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// drawn holds the options of draws: flags of sample, and keys of a request of serve.
+type drawn struct {
+	N      int    `json:"n"`
+	Given  string `json:"given"`
+	Within bool   `json:"within"`
+	Gibbs  int    `json:"gibbs"`
+	Seed   uint64 `json:"seed"`
+}
+
 // sampled are the flags of sample.
 type sampled struct {
+	drawn
 	out, midi, which, data, kind, split string
 	conditions                          []string
-	n                                   int
-	how                                 dataset.Writing
 	chain                               runs.Chain
 	ofChains                            []string
-	seed                                uint64
 }
 
 func newSample() *cobra.Command {
@@ -36,21 +44,21 @@ func newSample() *cobra.Command {
 	}
 	f := c.Flags()
 	fileFlag(f, &x.out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), append(rowFormats, "gif")...)...)
-	f.BoolVar(&x.how.Within, "within", false, "move numbers of rows into the range that their column has in the training file")
+	f.BoolVar(&x.Within, "within", false, "move numbers of rows into the range that their column has in the training file")
 	fileFlag(f, &x.midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	f.StringVar(&x.kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
 	takes(f, "kind", "means", "draws", "reconstructions", "completions", "posterior", "layers", "filters", "filters-above")
 	splitFlag(f, &x.split, "`rows` to reconstruct or complete: train, validation or test")
 	checkpointFlag(f, &x.which)
 	dataFlag(f, &x.data)
-	numberFlag(f, &x.n, "n", 100, 1, "`number` of images")
+	numberFlag(f, &x.N, "n", 100, 1, "`number` of images")
 	f.StringArrayVar(&x.conditions, "given", nil, "draw rows that meet `conditions`, such as group=b,age=30:40")
-	numberFlag(f, &x.chain.Sweeps, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
+	numberFlag(f, &x.Gibbs, "gibbs", 0, 0, "`N` sweeps of Gibbs chains on p*, for means")
 	x.ofChains = chainFlags(f, &x.chain)
-	f.Uint64Var(&x.seed, "seed", 1, "`seed` of the draws")
+	f.Uint64Var(&x.Seed, "seed", 1, "`seed` of the draws")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(refuseIdle(c, x.chain.Sweeps > 0, "--gibbs", x.ofChains...), refuseUnwritable(c, "out", x.out), refuseUnwritable(c, "midi", x.midi)); err != nil {
+		if err := firstOf(refuseIdle(c, x.Gibbs > 0, "--gibbs", x.ofChains...), refuseUnwritable(c, "out", x.out), refuseUnwritable(c, "midi", x.midi)); err != nil {
 			return err
 		}
 		return eachRun(args[0], x.out, func(dir, out string) error {
@@ -62,7 +70,7 @@ func newSample() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return x.draw(c, run, model, d, fileOf(dir, args[0], x.midi), out)
+			return x.write(c, run, model, d, fileOf(dir, args[0], x.midi), out)
 		})
 	}
 	return c
@@ -73,22 +81,22 @@ func isTable(out string) bool { return slices.Contains(rowFormats, extensionOf(o
 
 // drawing returns what to draw from the model of a run into a file. It refuses contradictory flags.
 func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string) (d runs.Drawing, err error) {
-	table, kind, sweeps := isTable(out), x.kind, x.chain.Sweeps
-	if err := plotting.CheckPixels(run); err != nil && !table && !x.how.Within {
+	table, kind, sweeps := isTable(out), x.kind, x.Gibbs
+	if err := plotting.CheckPixels(run); err != nil && !table && !x.Within {
 		return d, fmt.Errorf("%w; to draw rows of the table, write them with --out rows.csv", err)
 	}
 	switch {
-	case x.how.Within && !table:
+	case x.Within && !table:
 		return d, misuse(c, "--within is for rows, but --out is %s: name a file such as rows.csv", out)
 	case x.conditions == nil && kind == "" && table:
-		kind = drawsOf(model, sweeps)
+		kind, sweeps = x.rowKind(model, false)
 	case x.conditions == nil:
 	case kind != "" && kind != "draws":
 		return d, misuse(c, "--given chooses among draws, but --kind is %s: omit one of them", kind)
 	case extensionOf(out) == "gif" || x.midi != "":
 		return d, misuse(c, "--given draws rows or a picture: omit --midi, and name another file than %s, such as rows.csv", out)
 	default:
-		kind, sweeps = "draws", max(1, sweeps)
+		kind, sweeps = x.rowKind(model, true)
 	}
 	d, err = drawingOf(c, run, model, kind, sweeps, append([]string{"gibbs", "split", "seed"}, x.ofChains...))
 	switch {
@@ -101,9 +109,10 @@ func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string
 	return d, err
 }
 
-// draw draws into files.
-func (x *sampled) draw(c *cobra.Command, run *runs.Run, model any, d runs.Drawing, midi, out string) (err error) {
-	s := runs.Sampling{N: x.n, Chain: x.chain, Seed: x.seed, Progress: newFraction(c.ErrOrStderr(), "sampling")}
+// write draws into files.
+func (x *sampled) write(c *cobra.Command, run *runs.Run, model any, d runs.Drawing, midi, out string) (err error) {
+	s := x.sampling(x.chain)
+	s.Progress = newFraction(c.ErrOrStderr(), "sampling")
 	var set *dataset.Set
 	ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
 	if slices.Contains(d.Uses, "split") {
@@ -116,28 +125,26 @@ func (x *sampled) draw(c *cobra.Command, run *runs.Run, model any, d runs.Drawin
 	if err != nil {
 		return err
 	}
-	if isTable(out) && d.Kind == "draws" && x.chain.Sweeps > 0 && x.conditions == nil { // draws that no table can hold are refused before the sweeps
+	if isTable(out) && d.Kind == "draws" && x.Gibbs > 0 && x.conditions == nil { // draws that no table can hold are refused before the sweeps
 		first := s
-		first.N, first.Chain.Sweeps = min(x.n, 100), 0
+		first.N, first.Chain.Sweeps = min(x.N, 100), 0
 		sheets, err := d.Draw(c.Context(), first)
 		if err == nil {
-			_, _, err = set.Fields(sheets[0], x.how)
+			_, _, err = set.Fields(sheets[0], dataset.Writing{Within: x.Within})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	var given []dataset.Given
-	var sheets []dataset.Sheet
-	if x.conditions == nil {
-		sheets, err = d.Draw(c.Context(), s)
-	} else if given, err = set.ParseGiven(strings.Join(x.conditions, ",")); err != nil {
-		return misuse(c, "--%w", err)
-	} else {
-		chosen, drawn, failure := run.Given(c.Context(), model, set, given, s, x.how)
-		if sheets, err = runs.Sheet(chosen, failure); err == nil {
-			fmt.Fprintf(c.ErrOrStderr(), "%s that meet the conditions, among %s\n", names.Count(x.n, "row"), names.Count(drawn, "draw"))
+	if x.conditions != nil {
+		if given, err = set.ParseGiven(strings.Join(x.conditions, ",")); err != nil {
+			return misuse(c, "--%w", err)
 		}
+	}
+	sheets, among, err := x.draw(c.Context(), run, model, set, d, given, s)
+	if err == nil && given != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "%s that meet the conditions, among %s\n", names.Count(x.N, "row"), names.Count(among, "draw"))
 	}
 	if err == nil && midi != "" {
 		var b bytes.Buffer
@@ -153,30 +160,52 @@ func (x *sampled) draw(c *cobra.Command, run *runs.Run, model any, d runs.Drawin
 	case err != nil:
 		return err
 	case isTable(out):
-		return x.writeRows(c, set, sheets[0], given, d.Kind == "means", out)
+		text, err := x.rows(set, sheets[0], given, d, extensionOf(out))
+		if err != nil {
+			return err
+		}
+		return savedAt(c, out, writeFile(out, text))
 	case extensionOf(out) == "gif":
 		return x.animate(c, run, d, s, sheets, out)
 	}
 	return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
 }
 
-func (x *sampled) writeRows(c *cobra.Command, set *dataset.Set, rows dataset.Sheet, given []dataset.Given, exact bool, out string) error {
-	how := x.how
-	how.Exact = exact
-	columns, fields, err := fieldsOf(set, rows, given, how)
-	if err != nil {
-		return err
-	}
-	text, err := rowsAs(extensionOf(out), columns, fields, ',')
-	if err != nil {
-		return err
-	}
-	return savedAt(c, out, writeFile(out, text))
+func (x drawn) sampling(chain runs.Chain) runs.Sampling {
+	chain.Sweeps = x.Gibbs
+	return runs.Sampling{N: x.N, Chain: chain, Seed: x.Seed}
 }
 
-// fieldsOf returns the columns and the fields of drawn rows, with a given label, which no unit holds.
-func fieldsOf(set *dataset.Set, drawn dataset.Sheet, given []dataset.Given, how dataset.Writing) (columns []dataset.Column, fields [][]string, err error) {
-	columns, fields, err = set.Fields(drawn, how)
+// rowKind returns the kind of drawings for rows, or "" for the usual kind of the model, and the number of sweeps.
+func (x drawn) rowKind(model any, given bool) (kind string, sweeps int) {
+	if given {
+		return "draws", max(1, x.Gibbs)
+	}
+	sampler, is := model.(runs.Sampler)
+	if is && slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool {
+		return d.Kind == "draws" && (x.Gibbs == 0 || slices.Contains(d.Uses, "gibbs"))
+	}) {
+		kind = "draws"
+	}
+	return kind, x.Gibbs
+}
+
+// draw returns the sheets of a drawing or, given conditions, one of rows that meet them, and the number of draws.
+func (x drawn) draw(ctx context.Context, run *runs.Run, model any, set *dataset.Set, d runs.Drawing, given []dataset.Given, s runs.Sampling) (sheets []dataset.Sheet, among int, err error) {
+	if given == nil {
+		sheets, err = d.Draw(ctx, s)
+		return sheets, s.N, err
+	}
+	rows, among, err := run.Given(ctx, model, set, given, s, dataset.Writing{Within: x.Within})
+	return []dataset.Sheet{rows}, among, err
+}
+
+// rows returns rows of a drawing in a format, with a given label, which no unit holds.
+func (x drawn) rows(set *dataset.Set, rows dataset.Sheet, given []dataset.Given, d runs.Drawing, format string) ([]byte, error) {
+	columns, fields, err := set.Fields(rows, dataset.Writing{Within: x.Within, Exact: d.Kind == "means"})
+	if err != nil {
+		return nil, err
+	}
 	for _, g := range given {
 		if g.Column.Kind == dataset.LabelColumn {
 			columns = append(columns, g.Column)
@@ -185,7 +214,7 @@ func fieldsOf(set *dataset.Set, drawn dataset.Sheet, given []dataset.Given, how 
 			}
 		}
 	}
-	return columns, fields, err
+	return rowsAs(format, columns, fields, ',')
 }
 
 // animate shows the steps of a sequence, or the sheets of all kept epochs and of the last.
@@ -222,18 +251,6 @@ func (x *sampled) animate(c *cobra.Command, run *runs.Run, d runs.Drawing, s run
 		frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", run.Epochs())))
 	}
 	return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
-}
-
-// drawsOf returns the kind "draws" if the model has it, after the given number of sweeps, or else "", its usual
-// kind.
-func drawsOf(model any, sweeps int) string {
-	sampler, is := model.(runs.Sampler)
-	if is && slices.ContainsFunc(sampler.Drawings(), func(d runs.Drawing) bool {
-		return d.Kind == "draws" && (sweeps == 0 || slices.Contains(d.Uses, "gibbs"))
-	}) {
-		return "draws"
-	}
-	return ""
 }
 
 func newInpaint() *cobra.Command {

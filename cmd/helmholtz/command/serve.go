@@ -437,27 +437,18 @@ func (s *service) score(ctx context.Context, body []byte) (any, error) {
 }
 
 func (s *service) sample(ctx context.Context, body []byte) (any, error) {
-	q := struct {
-		N      int    `json:"n"`
-		Given  string `json:"given"`
-		Within bool   `json:"within"`
-		Gibbs  int    `json:"gibbs"`
-		Seed   uint64 `json:"seed"`
-	}{N: 100, Seed: 1}
+	q := drawn{N: 100, Seed: 1}
 	err := firstOf(decode(body, &q), s.limit("n", q.N, 1), s.limit("gibbs", q.Gibbs, 0))
 	if err != nil {
 		return nil, err
 	}
-	how := dataset.Writing{Within: q.Within}
-	o := runs.Sampling{N: q.N, Chain: runs.Chain{Sweeps: q.Gibbs}, Seed: q.Seed}
-	kind, sweeps := drawsOf(s.model, q.Gibbs), q.Gibbs
 	var given []dataset.Given
 	if q.Given != "" {
 		if given, err = s.set.ParseGiven(q.Given); err != nil {
 			return nil, refused(http.StatusBadRequest, "%v", err)
 		}
-		kind, sweeps = "draws", max(1, sweeps)
 	}
+	kind, sweeps := q.rowKind(s.model, given != nil)
 	d, err := drawingOf(s.command, s.run, s.model, kind, sweeps, nil)
 	if err != nil {
 		return nil, err
@@ -465,36 +456,16 @@ func (s *service) sample(ctx context.Context, body []byte) (any, error) {
 	if d.Kind != "draws" && d.Kind != "means" {
 		return nil, runs.Lacks(s.run, "draws no rows")
 	}
-	var sheets []dataset.Sheet
-	drawn := q.N
-	if given != nil {
-		var chosen dataset.Sheet
-		chosen, drawn, err = s.run.Given(ctx, s.model, s.set, given, o, how)
-		sheets = []dataset.Sheet{chosen}
-	} else {
-		sheets, err = d.Draw(ctx, o)
-	}
+	sheets, among, err := q.draw(ctx, s.run, s.model, s.set, d, given, q.sampling(runs.Chain{}))
 	if err != nil {
 		return nil, err
 	}
-	how.Exact = d.Kind == "means"
-	columns, fields, err := fieldsOf(s.set, sheets[0], given, how)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := rowsAs("json", columns, fields, ',')
-	return map[string]any{"kind": d.Kind, "drawn": drawn, "rows": json.RawMessage(rows)}, err
+	rows, err := q.rows(s.set, sheets[0], given, d, "json")
+	return map[string]any{"kind": d.Kind, "drawn": among, "rows": json.RawMessage(rows)}, err
 }
 
 func (s *service) impute(ctx context.Context, body []byte) (any, error) {
-	q := struct {
-		Rows   json.RawMessage `json:"rows"`
-		Draws  int             `json:"draws"`
-		Spread bool            `json:"spread"`
-		Within bool            `json:"within"`
-		Sweeps int             `json:"sweeps"`
-		Seed   uint64          `json:"seed"`
-	}{Draws: 1, Seed: 1}
+	q := imputing{Draws: 1, Seed: 1}
 	err := firstOf(decode(body, &q), s.limit("draws", q.Draws, 1), s.limit("sweeps", q.Sweeps, 0))
 	if err != nil {
 		return nil, err
@@ -520,11 +491,6 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	x := imputing{q.Draws, q.Sweeps, q.Seed, q.Spread, dataset.Writing{Within: q.Within}}
-	columns, fields, again, err := x.impute(ctx, by, gaps, true, nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := rowsAs("json", columns, fields, ',')
+	rows, again, err := q.impute(ctx, by, gaps, "json", nil)
 	return map[string]any{"missing": gaps.Missing, "repeated": again, "rows": json.RawMessage(rows)}, err
 }
