@@ -246,12 +246,7 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	if later := laterSettings(e, set.Train().Rows); len(later) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "without full effect within %s: %s\n", names.Count(e.Header().Epochs, "epoch"), strings.Join(later, ", "))
 	}
-	var result string
-	if seeds == 0 {
-		result, err = trainRun(c, e, set, dir)
-	} else {
-		result, err = trainSeeds(c, e, set, seeds, dir)
-	}
+	result, err := trainRuns(c, e, set, seeds, dir)
 	if err != nil {
 		return err
 	}
@@ -259,19 +254,34 @@ func trainPart(c *cobra.Command, e runs.Experiment, seeds int, dir string) error
 	return nil
 }
 
-// recordersOf returns the recorders of a training command, and a function to call when training has
-// ended.
-func recordersOf(c *cobra.Command) (recorders []runs.Recorder, ended func()) {
-	events := runs.TensorBoard()
-	recorders = []runs.Recorder{runs.Printer(c.ErrOrStderr())}
+// trainRuns trains a run, or several seeds if seeds is not 0, and describes the result.
+func trainRuns(c *cobra.Command, e runs.Experiment, set *dataset.Set, seeds int, dir string) (result string, err error) {
+	ctx, events := c.Context(), runs.TensorBoard()
+	recorders := []runs.Recorder{runs.Printer(c.ErrOrStderr())}
 	if wanted, _ := c.Flags().GetBool(tensorBoard); wanted { // a flag of training commands
 		recorders = append(recorders, events)
 	}
-	return recorders, func() {
-		if err := events.Err(); err != nil {
-			fmt.Fprintln(c.ErrOrStderr(), err)
+	if seeds == 0 {
+		var run *runs.Run
+		if run, err = runs.Train(ctx, e, set, dir, recorders...); err == nil {
+			result = fmt.Sprintf("%s in %s%s", names.Count(run.Epochs(), "epoch"), run.Dir(), lastWarning("; ", run))
+		}
+	} else {
+		if n, err := c.Flags().GetInt("workers"); err == nil && n > 0 {
+			ctx = runs.AtOnce(ctx, n)
+		}
+		var all *runs.Seeds
+		if all, err = runs.TrainSeeds(ctx, e, set, seeds, dir, recorders...); err == nil {
+			result = fmt.Sprintf("%s in %s\n%s", names.Count(len(all.Runs), "seed"), all.Dir(), lastMeasures(all, set.Validation().Rows > 0))
+			for _, run := range all.Runs {
+				result += lastWarning(fmt.Sprintf("\nseed %d: ", run.Experiment().Header().Seed), run)
+			}
 		}
 	}
+	if failure := events.Err(); failure != nil {
+		fmt.Fprintln(c.ErrOrStderr(), failure)
+	}
+	return result, err
 }
 
 // tensorBoard is the flag that makes training commands write event files for TensorBoard.
@@ -370,38 +380,10 @@ func laterSettings(e runs.Experiment, rows int) (later []string) {
 	return later
 }
 
-func trainRun(c *cobra.Command, e runs.Experiment, set *dataset.Set, dir string) (string, error) {
-	recorders, ended := recordersOf(c)
-	run, err := runs.Train(c.Context(), e, set, dir, recorders...)
-	ended()
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%s in %s%s", names.Count(run.Epochs(), "epoch"), run.Dir(), lastWarning("; ", run)), nil
-}
-
 // seedsFlags adds the flags of several seeds.
 func seedsFlags(f *pflag.FlagSet, seeds *int) {
 	numberFlag(f, seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
 	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
-}
-
-func trainSeeds(c *cobra.Command, e runs.Experiment, set *dataset.Set, n int, dir string) (string, error) {
-	ctx := c.Context()
-	if n, err := c.Flags().GetInt("workers"); err == nil && n > 0 {
-		ctx = runs.AtOnce(ctx, n)
-	}
-	recorders, ended := recordersOf(c)
-	seeds, err := runs.TrainSeeds(ctx, e, set, n, dir, recorders...)
-	ended()
-	if err != nil {
-		return "", err
-	}
-	result := fmt.Sprintf("%s in %s\n%s", names.Count(len(seeds.Runs), "seed"), seeds.Dir(), lastMeasures(seeds, set.Validation().Rows > 0))
-	for _, run := range seeds.Runs {
-		result += lastWarning(fmt.Sprintf("\nseed %d: ", run.Experiment().Header().Seed), run)
-	}
-	return result, nil
 }
 
 // lastWarning returns the text after, followed by the run's warning or by a note that the run is no
