@@ -110,12 +110,7 @@ func newEval() *cobra.Command {
 				*value = 0 // which means the default number
 			}
 		}
-		for _, flag := range []string{"why", "rank"} {
-			if err := refuseIdle(c, x.file != "", "--rows FILE", flag); err != nil {
-				return err
-			}
-		}
-		if err := refuseForeignParts(c, x.parts); err != nil {
+		if err := firstOf(refuseIdle(c, x.file != "", "--rows FILE", "why", "rank"), refuseForeignParts(c, x.parts)); err != nil {
 			return err
 		}
 		o.Samples, o.Seed = x.samples, x.seed
@@ -477,7 +472,16 @@ func scored(ctx context.Context, run *runs.Run, model any, o *runs.EvaluationOpt
 			return nil, err
 		}
 	}
-	columns := []runs.Column{{Key: "row", Kind: runs.Integer}, {Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number, Decimals: 3}}
+	s = &scores{logP: logP, lines: make([][]any, len(logP)), what: what}
+	add := func(c runs.Column, cell func(r int) any) {
+		s.columns = append(s.columns, c)
+		for r := range s.lines {
+			s.lines[r] = append(s.lines[r], cell(r))
+		}
+	}
+	nats := runs.Column{Key: "log_p", Label: "log p", Unit: "nats", Kind: runs.Number, Decimals: 3}
+	add(runs.Column{Key: "row", Kind: runs.Integer}, func(r int) any { return r + 1 })
+	add(nats, func(r int) any { return logP[r] })
 	classes, spec, first := o.Set.ClassNames(), o.Set.Spec(), 0
 	if spec.LabelFile == "" && !o.Set.MadeFromRows() {
 		first = spec.FirstLabel // ReadRows has subtracted it
@@ -486,30 +490,17 @@ func scored(ctx context.Context, run *runs.Run, model any, o *runs.EvaluationOpt
 	if classes != nil {
 		label.Kind = runs.Text
 	}
-	if o.Rows.Labels != nil {
-		columns = append(columns, label)
+	if of := o.Rows.Labels; of != nil {
+		add(label, func(r int) any { return labelCell(int(of[r]), classes, first) })
 	}
 	if labels != nil {
-		label.Key = "predicted"
-		columns = append(columns, label, runs.Column{Key: "predicted_log_p", Label: "log p(predicted|x)", Unit: "nats", Kind: runs.Number, Decimals: 3})
+		label.Key, nats.Key, nats.Label = "predicted", "predicted_log_p", "log p(predicted|x)"
+		add(label, func(r int) any { return labelCell(floats.MaxIdx(labels[r]), classes, spec.FirstLabel) })
+		add(nats, func(r int) any { return labels[r][floats.MaxIdx(labels[r])] })
 	}
 	if se != nil {
-		columns = append(columns, runs.Column{Key: "log_p" + runs.StandardErrorKey, Label: "± se", Unit: "nats", Kind: runs.Number, Decimals: 3})
-	}
-	s = &scores{logP: logP, columns: columns, what: what}
-	for r, v := range logP {
-		cells := []any{r + 1, v}
-		if o.Rows.Labels != nil {
-			cells = append(cells, labelCell(int(o.Rows.Labels[r]), classes, first))
-		}
-		if labels != nil {
-			predicted := floats.MaxIdx(labels[r])
-			cells = append(cells, labelCell(predicted, classes, spec.FirstLabel), labels[r][predicted])
-		}
-		if se != nil {
-			cells = append(cells, se[r])
-		}
-		s.lines = append(s.lines, cells)
+		nats.Key, nats.Label = "log_p"+runs.StandardErrorKey, "± se"
+		add(nats, func(r int) any { return se[r] })
 	}
 	return s, nil
 }
