@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -99,11 +98,7 @@ func newFeatures() *cobra.Command {
 			}
 			t.Add(cells...)
 		}
-		var b bytes.Buffer
-		if err := t.Write(&b, extensionOf(out)); err != nil {
-			return err
-		}
-		return savedAt(c, out, writeFile(out, b.Bytes()))
+		return (&tableFlags{c, extensionOf(out), out}).giveAndSay(t)
 	}
 	return c
 }

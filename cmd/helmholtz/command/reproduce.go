@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -92,13 +91,12 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 	if err != nil {
 		return err
 	}
-	w := c.ErrOrStderr()
+	all, err := newTrainings(jobs, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	var sets runs.Sets
 	if backend != "cpu" {
-		all, err := newTrainings(jobs, w)
-		if err != nil {
-			return err
-		}
-		var sets runs.Sets
 		together := slices.DeleteFunc(all.todo, func(job reproduce.Job) bool {
 			set, err := sets.Open(job.Experiment, job.Dir)
 			if err != nil {
@@ -107,39 +105,20 @@ func (x *reproduceFlags) reproduce(c *cobra.Command, chosen reproduce.Catalog, s
 			n, onGPU, err := runs.Workers(job.Experiment, set)
 			return !onGPU || n < hm.MostOnGPU || err != nil
 		})
-		if all, err = newTrainings(together, w); err != nil {
-			return err
+		if all, err = newTrainings(together, all.w); err == nil {
+			err = all.train(c, hm.MostOnGPU, true, &sets)
 		}
-		group, ctx := errgroup.WithContext(c.Context())
-		group.SetLimit(hm.MostOnGPU)
-		for i, job := range all.todo {
-			group.Go(func() error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				return all.train(ctx, c, i, true, &sets, &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)})
-			})
-		}
-		if err := group.Wait(); err != nil {
-			return err
+		if err == nil {
+			all, err = newTrainings(jobs, all.w)
 		}
 	}
-	all, err := newTrainings(jobs, w)
-	if err != nil {
-		return err
+	if err == nil {
+		err = all.train(c, 1, share.Count > 1, &sets)
 	}
-	var sets runs.Sets
-	for i := range all.todo {
-		if err := all.train(c.Context(), c, i, share.Count > 1, &sets, w); err != nil {
-			return err
-		}
+	for i := 0; i < len(chosen) && err == nil; i++ {
+		err = x.produce(c, chosen[i], share, &sets)
 	}
-	for _, e := range chosen {
-		if err := x.produce(c, e, share, &sets); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // trainings are runs that are trained one after another or together.
@@ -168,25 +147,38 @@ func newTrainings(jobs []reproduce.Job, w io.Writer) (*trainings, error) {
 	return all, unusable
 }
 
-// train trains job i, and writes its progress to w. If others train as well, it skips a run that starts from an
-// unfinished one.
-func (all *trainings) train(ctx context.Context, c *cobra.Command, i int, others bool, sets *runs.Sets, w io.Writer) error {
-	job := all.todo[i]
-	fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(all.todo), job.Name, job.Seed)
-	if err := awaitFree(ctx, c, job.Dir); err != nil {
-		return err
+// train trains the jobs, a number of them at once, until one fails. If others train as well, it skips runs that start from
+// an unfinished one.
+func (all *trainings) train(c *cobra.Command, atOnce int, others bool, sets *runs.Sets) error {
+	group, ctx := errgroup.WithContext(c.Context())
+	group.SetLimit(atOnce)
+	for i, job := range all.todo {
+		w := all.w
+		if atOnce > 1 {
+			w = &prefixed{w: w, prefix: fmt.Sprintf("%s, seed %d: ", job.Name, job.Seed)}
+		}
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "training %d of %d: %s, seed %d\n", i+1, len(all.todo), job.Name, job.Seed)
+			if err := awaitFree(ctx, c, job.Dir); err != nil {
+				return err
+			}
+			err := job.Train(ctx, sets, &jobProgress{runs.Printer(w), all, i})
+			all.count(i, false)
+			switch {
+			case errors.Is(err, reproduce.ErrWaits) && others:
+				fmt.Fprintln(w, err)
+			case errors.Is(err, runs.ErrDiverged):
+				fmt.Fprintf(w, "%s: %v\n", job.Dir, err)
+			case err != nil:
+				return fmt.Errorf("%s: %w", job.Dir, err)
+			}
+			return nil
+		})
 	}
-	err := job.Train(ctx, sets, &jobProgress{runs.Printer(w), all, i})
-	all.count(i, false)
-	switch {
-	case errors.Is(err, reproduce.ErrWaits) && others:
-		fmt.Fprintln(w, err)
-	case errors.Is(err, runs.ErrDiverged):
-		fmt.Fprintf(w, "%s: %v\n", job.Dir, err)
-	case err != nil:
-		return fmt.Errorf("%s: %w", job.Dir, err)
-	}
-	return nil
+	return group.Wait()
 }
 
 // count counts an epoch of training i or, if goesOn is false, its end. While several trainings are left, it reports
