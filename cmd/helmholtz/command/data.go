@@ -29,20 +29,13 @@ func newData() *cobra.Command {
 			noteFolder(c.ErrOrStderr())
 			return nil
 		},
-	}, &cobra.Command{
-		Use:   "get NAME...",
-		Short: "Download data sets from their official addresses and verify them",
-		Args:  some("name the data sets to fetch, such as mnist: helmholtz data list shows them all"),
-		RunE: func(c *cobra.Command, names []string) error {
-			for _, name := range names {
-				if err := dataset.Get(c.Context(), name, download(c.ErrOrStderr())); err != nil {
-					return err
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s is ready\n", name)
-			}
-			return nil
-		},
-	}, newDataShow(), newDataCache(), &cobra.Command{
+	}, ofNames("get NAME...", "Download data sets from their official addresses and verify them", some("name the data sets to fetch, such as mnist: helmholtz data list shows them all"), func(c *cobra.Command, name string) error {
+		err := dataset.Get(c.Context(), name, download(c.ErrOrStderr()))
+		if err == nil {
+			fmt.Fprintf(c.OutOrStdout(), "%s is ready\n", name)
+		}
+		return err
+	}), newDataShow(), newDataCache(), &cobra.Command{
 		Use:   "path",
 		Short: "Print the folders that are searched for data",
 		Args:  noArgs,

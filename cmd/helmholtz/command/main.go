@@ -79,24 +79,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if at, is := errors.AsType[*fs.PathError](err); is && at.Path == os.Stdout.Name() && errors.Is(at, syscall.EPIPE) {
 		return exitClosedPipe
 	}
+	text, code := err.Error(), exitFailed
 	use, misused := errors.AsType[*usageError](err)
 	switch {
 	case errors.Is(err, context.Canceled):
-		text := "interrupted"
+		text, code = "interrupted", exitInterrupted
 		if errors.Is(err, errKept) {
 			text += "; " + errKept.Error()
 		}
-		fmt.Fprintf(stderr, "helmholtz: %s\n", text)
-		return exitInterrupted
 	case errors.Is(err, errPreempted):
-		fmt.Fprintf(stderr, "helmholtz: %v\n", err)
-		return exitRequeue
+		code = exitRequeue
 	case misused:
-		fmt.Fprintf(stderr, "helmholtz: %v\nSee %s --help.\n", err, use.command)
-		return exitUsage
+		text, code = fmt.Sprintf("%v\nSee %s --help.", err, use.command), exitUsage
 	}
-	fmt.Fprintf(stderr, "helmholtz: %v\n", err)
-	return exitFailed
+	fmt.Fprintf(stderr, "helmholtz: %s\n", text)
+	return code
 }
 
 type usageError struct {
@@ -184,6 +181,18 @@ func newGroup(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(below...)
 	return c
+}
+
+// ofNames returns a command that does something with each of its arguments.
+func ofNames(use, short string, args cobra.PositionalArgs, do func(c *cobra.Command, name string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(c *cobra.Command, names []string) error {
+		for _, name := range names {
+			if err := do(c, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
 }
 
 func noFiles(_ *cobra.Command, paths []string) error {

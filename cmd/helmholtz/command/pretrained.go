@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,21 +66,13 @@ func described(name string) (pretrained.Machine, error) {
 var oneMachine = some("name a pretrained machine: helmholtz pretrained list shows all")
 
 func newPretrainedShow() *cobra.Command {
-	return &cobra.Command{
-		Use:   "show NAME...",
-		Short: "Print the cards of pretrained machines, fetched or not",
-		Args:  oneMachine,
-		RunE: func(c *cobra.Command, names []string) error {
-			for _, name := range names {
-				m, err := described(name)
-				if err != nil {
-					return err
-				}
-				printCard(c, m)
-			}
-			return nil
-		},
-	}
+	return ofNames("show NAME...", "Print the cards of pretrained machines, fetched or not", oneMachine, func(c *cobra.Command, name string) error {
+		m, err := described(name)
+		if err == nil {
+			printCard(c, m)
+		}
+		return err
+	})
 }
 
 func printCard(c *cobra.Command, m pretrained.Machine) {
@@ -102,21 +93,13 @@ func printCard(c *cobra.Command, m pretrained.Machine) {
 }
 
 func newPretrainedGet() *cobra.Command {
-	return &cobra.Command{
-		Use:   "get NAME...",
-		Short: "Fetch pretrained machines into the user's cache and verify them",
-		Args:  oneMachine,
-		RunE: func(c *cobra.Command, names []string) error {
-			for _, name := range names {
-				m, err := pretrained.Get(c.Context(), name)
-				if err != nil {
-					return err
-				}
-				fmt.Fprintln(c.OutOrStdout(), m.Dir)
-			}
-			return nil
-		},
-	}
+	return ofNames("get NAME...", "Fetch pretrained machines into the user's cache and verify them", oneMachine, func(c *cobra.Command, name string) error {
+		m, err := pretrained.Get(c.Context(), name)
+		if err == nil {
+			fmt.Fprintln(c.OutOrStdout(), m.Dir)
+		}
+		return err
+	})
 }
 
 func newPretrainedCheck() *cobra.Command {
@@ -209,7 +192,14 @@ func newPretrainedAdd() *cobra.Command {
 		if withOthers {
 			rivals = withRivals
 		}
-		draw := func() (map[string][]byte, error) { return samplesOf(c.Context(), run) }
+		draw := func() (map[string][]byte, error) { // if the family draws samples without chains
+			figure, err := plotting.UsualSamples(c.Context(), run, 100)
+			if err != nil || figure == nil {
+				return map[string][]byte{}, err
+			}
+			b, err := figure.PNG()
+			return map[string][]byte{"samples.png": b}, err
+		}
 		card, err := pretrained.Add(c.Context(), run, about, how, to, draw, rivals, func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) })
 		if err != nil {
 			return err
@@ -218,15 +208,4 @@ func newPretrainedAdd() *cobra.Command {
 		return nil
 	}
 	return c
-}
-
-// samplesOf draws a sheet of samples from a machine, if its family can draw samples without
-// chains.
-func samplesOf(ctx context.Context, run *runs.Run) (map[string][]byte, error) {
-	figure, err := plotting.UsualSamples(ctx, run, 100)
-	if err != nil || figure == nil {
-		return map[string][]byte{}, err
-	}
-	b, err := figure.PNG()
-	return map[string][]byte{"samples.png": b}, err
 }
