@@ -158,25 +158,21 @@ func listData(w io.Writer) {
 // download returns a function that shows the progress of downloads: a bar for each file on a terminal,
 // otherwise a line for each file.
 func download(w io.Writer) func(file string, done, total int64) {
-	terminal := file.IsTerminal(w)
-	var current string
-	var bar *file.Bar
+	terminal, current, bar := file.IsTerminal(w), "", &file.Bar{W: w}
 	return func(path string, done, total int64) {
-		if path != current {
-			current = path
-			if !terminal {
-				fmt.Fprintln(w, path)
-				return
+		begins := path != current
+		if begins {
+			current, bar.Start = path, time.Now()
+		}
+		switch {
+		case terminal:
+			const mega = 1e6
+			bar.Draw(filepath.Base(path), fmt.Sprintf("(%.1f/%.1f MB) ", float64(done)/mega, float64(total)/mega), float64(done)/float64(max(done, total, 1)))
+			if done == total {
+				fmt.Fprintln(w)
 			}
-			bar = &file.Bar{W: w, Start: time.Now()}
-		}
-		if bar == nil {
-			return
-		}
-		const mega = 1e6
-		bar.Draw(filepath.Base(path), fmt.Sprintf("(%.1f/%.1f MB) ", float64(done)/mega, float64(total)/mega), float64(done)/float64(max(done, total, 1)))
-		if done == total {
-			fmt.Fprintln(w)
+		case begins:
+			fmt.Fprintln(w, path)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func newEval() *cobra.Command {
 
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		if err := firstOf(refuseIdle(c, o.LogZ2 > 0, "--log-z2", "log-z2-inner"), refuseIdle(c, x.parts != "", "--parts", "shard"), refuseIdle(c, x.file == "-", "--rows -", "stdin"), refuseReplaced(c, x.file, "table", tables.path),
-			refuseIdle(c, o.Raise > 0, "--raise", "raise-chains"), tables.check(asJSON)); err != nil {
+			refuseIdle(c, o.Raise > 0, "--raise", "raise-chains"), refuseIdle(c, x.file != "", "--rows FILE", "why", "rank"), refuseForeignParts(c, x.parts), tables.check(asJSON)); err != nil {
 			return err
 		}
 		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
@@ -109,9 +109,6 @@ func newEval() *cobra.Command {
 			if !c.Flags().Changed(flag) {
 				*value = 0 // which means the default number
 			}
-		}
-		if err := firstOf(refuseIdle(c, x.file != "", "--rows FILE", "why", "rank"), refuseForeignParts(c, x.parts)); err != nil {
-			return err
 		}
 		o.Samples, o.Seed = x.samples, x.seed
 		o.Progress = func(work string) func(float64) { return newFraction(c.ErrOrStderr(), work) }
