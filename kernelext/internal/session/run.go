@@ -85,14 +85,10 @@ func (r *run) train(ctx context.Context, s *Session) (err error) {
 			err = fmt.Errorf("training panicked: %v", p)
 		}
 	}()
-	recorders := []runs.Recorder{&r.progress}
-	if o := s.observe(r.name); o != nil {
-		recorders = append(recorders, o)
-	}
 	s.mu.Lock()
 	set := r.set
 	s.mu.Unlock()
-	_, err = runs.Train(ctx, r.experiment, set, s.Dir(r.name), recorders...)
+	_, err = runs.Train(ctx, r.experiment, set, s.Dir(r.name), &r.progress, s.observe(r.name)) // which may be nil
 	return err
 }
 
