@@ -95,7 +95,10 @@ func (x *draftFlags) experiment(c *cobra.Command) (runs.Experiment, error) {
 		return nil, misuse(c, "%w", err)
 	}
 	if inFile != nil && algorithm != nil {
-		explainDefaults(c, algorithm[0], x.config, inFile, e)
+		replaced := slices.DeleteFunc(runs.Differences(e, inFile), func(difference string) bool { return !strings.HasPrefix(difference, "method.") })
+		if len(replaced) > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", algorithm[0], x.config, strings.Join(replaced, "; "))
+		}
 	}
 	return e, nil
 }
@@ -249,15 +252,6 @@ func settleData(c *cobra.Command, of *dataset.Spec, file dataset.Spec, fingerpri
 		return misuse(c, "--test %s is also the file of the training rows: give a file of rows that training does not use, or none", of.Test)
 	}
 	return nil // a missing file is reported when it is read
-}
-
-// explainDefaults prints which settings of the method in a file were replaced by flags and by the
-// defaults of the method that --algorithm names.
-func explainDefaults(c *cobra.Command, method, path string, file, to runs.Experiment) {
-	replaced := slices.DeleteFunc(runs.Differences(to, file), func(difference string) bool { return !strings.HasPrefix(difference, "method.") })
-	if len(replaced) > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "--algorithm starts from the defaults of %s, not from %s: %s\n", method, path, strings.Join(replaced, "; "))
-	}
 }
 
 func givenFlags(f *pflag.FlagSet) map[string][]string {

@@ -38,9 +38,10 @@ func newTrainOf(use, family string) *cobra.Command {
 	f.StringVar(&resume, "resume", "", "resume the run in `DIR`")
 	namesRun(f, "resume")
 	f.StringVar(&out, "out", "", "")
-	seedsFlags(f, &seeds)
+	numberFlag(f, &seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
+	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 	noWaitFlag(f)
-	tensorBoardFlag(f)
+	f.Bool(tensorBoard, false, "also write the measures of each epoch for TensorBoard, into the folder tensorboard of the run")
 	x := newDraftFlags(f, family)
 	usual, method := family, func() string { return family }
 	if x.Preset != nil {
@@ -287,10 +288,6 @@ func trainRuns(c *cobra.Command, e runs.Experiment, set *dataset.Set, seeds int,
 // tensorBoard is the flag that makes training commands write event files for TensorBoard.
 const tensorBoard = "tensorboard"
 
-func tensorBoardFlag(f *pflag.FlagSet) {
-	f.Bool(tensorBoard, false, "also write the measures of each epoch for TensorBoard, into the folder tensorboard of the run")
-}
-
 // noWait is the flag that makes training commands refuse a directory instead of waiting.
 const noWait = "no-wait"
 
@@ -378,12 +375,6 @@ func laterSettings(e runs.Experiment, rows int) (later []string) {
 		}
 	}
 	return later
-}
-
-// seedsFlags adds the flags of several seeds.
-func seedsFlags(f *pflag.FlagSet, seeds *int) {
-	numberFlag(f, seeds, "seeds", 0, 1, "train `N` runs, with --seed and the seeds after it")
-	optionalFlag(f, new(int), "workers", 0, 1, "train `N` seeds in parallel (default: one per core, as far as memory allows; 4 on a GPU)")
 }
 
 // lastWarning returns the text after, followed by the run's warning or by a note that the run is no
