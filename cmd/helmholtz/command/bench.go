@@ -71,7 +71,7 @@ func newBenchOf(use, family string) *cobra.Command {
 	numberFlag(c.Flags(), &steps, "steps", 2000, 1, "`number` of steps to measure")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.Flags().StringVar(&profile, "profile", "", "write a CPU profile to `file`, for go tool pprof")
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, _ []string) (err error) {
 		e, err := x.experiment(c)
 		if err != nil {
 			return err
@@ -83,37 +83,45 @@ func newBenchOf(use, family string) *cobra.Command {
 		if err := refuseUnwritable(c, "profile", profile); err != nil {
 			return err
 		}
-		return profiled(profile, func() error {
-			progress := newFraction(c.ErrOrStderr(), "training")
-			if e, is := e.(benchmarker); is {
-				timing, err := e.Benchmark(c.Context(), set, steps, progress)
-				if err != nil {
-					return err
-				}
-				machine := thisMachine()
-				return machine.write(c, asJSON, timing.Device, struct {
-					hm.Timing
-					machineRecord
-				}{timing, machine}, fmt.Sprintf("step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS))
+		if profile != "" {
+			var to bytes.Buffer
+			if err := pprof.StartCPUProfile(&to); err != nil {
+				return err
 			}
-			perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
-			took, err := timed(c.Context(), e, set, min(perEpoch, 2000), steps, math.MaxInt64, progress)
+			defer func() {
+				pprof.StopCPUProfile()
+				err = errors.Join(err, writeFile(profile, to.Bytes()))
+			}()
+		}
+		progress := newFraction(c.ErrOrStderr(), "training")
+		if e, is := e.(benchmarker); is {
+			timing, err := e.Benchmark(c.Context(), set, steps, progress)
 			if err != nil {
 				return err
 			}
-			slices.Sort(took)
-			backend, device, err := hm.Device()
 			machine := thisMachine()
-			step, epoch := 1e3*took[len(took)/2], stat.Mean(took, nil)*float64(perEpoch)
-			return errors.Join(err, machine.write(c, asJSON, device, struct {
-				Backend string  `json:"backend"`
-				Device  string  `json:"device"`
-				StepMS  float64 `json:"step_ms"`
-				EpochS  float64 `json:"epoch_s"`
-				Steps   int     `json:"steps"`
+			return machine.write(c, asJSON, timing.Device, struct {
+				hm.Timing
 				machineRecord
-			}{backend, device, step, epoch, steps, machine}, fmt.Sprintf("step %.3f ms, epoch %.2f s", step, epoch)))
-		})
+			}{timing, machine}, fmt.Sprintf("step %.3f ms (%.0f GFLOP/s), epoch %.2f s, refresh %.0f ms", timing.StepMS, timing.GFLOPS, timing.EpochS, timing.RefreshMS))
+		}
+		perEpoch := e.Header().StepsPerEpoch(set.Train().Rows)
+		took, err := timed(c.Context(), e, set, min(perEpoch, 2000), steps, math.MaxInt64, progress)
+		if err != nil {
+			return err
+		}
+		slices.Sort(took)
+		backend, device, err := hm.Device()
+		machine := thisMachine()
+		step, epoch := 1e3*took[len(took)/2], stat.Mean(took, nil)*float64(perEpoch)
+		return errors.Join(err, machine.write(c, asJSON, device, struct {
+			Backend string  `json:"backend"`
+			Device  string  `json:"device"`
+			StepMS  float64 `json:"step_ms"`
+			EpochS  float64 `json:"epoch_s"`
+			Steps   int     `json:"steps"`
+			machineRecord
+		}{backend, device, step, epoch, steps, machine}, fmt.Sprintf("step %.3f ms, epoch %.2f s", step, epoch)))
 	}
 	return c
 }
@@ -160,21 +168,6 @@ func timed(ctx context.Context, e runs.Experiment, set *dataset.Set, warm, steps
 		}
 	}
 	return took, learner.Close()
-}
-
-// profiled calls work, which prints its measurements. If path is not empty, it writes the CPU
-// profile of work to path.
-func profiled(path string, work func() error) error {
-	if path == "" {
-		return work()
-	}
-	var profile bytes.Buffer
-	if err := pprof.StartCPUProfile(&profile); err != nil {
-		return err
-	}
-	err := work()
-	pprof.StopCPUProfile()
-	return errors.Join(err, writeFile(path, profile.Bytes()))
 }
 
 func newBenchEval() *cobra.Command {

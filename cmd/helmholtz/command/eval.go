@@ -281,14 +281,18 @@ func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.
 		if asJSON || tables.chosen() {
 			continue
 		}
-		format := "%[4]v"
+		h, format := run.Experiment().Header(), "%[4]v"
+		seed := fmt.Sprintf("seed %d", h.Seed)
+		if !run.Finished() {
+			seed += fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), h.Epochs)
+		}
 		switch {
 		case named:
 			format = "%[2]s, checkpoint %[3]s\n%[4]v"
 		case several:
 			format = "%[1]s\n%[4]v\n"
 		}
-		if _, err := fmt.Fprintf(out, format, seedText(run), run.Dir(), x.checkpoint, e.Evaluation); err != nil {
+		if _, err := fmt.Fprintf(out, format, seed, run.Dir(), x.checkpoint, e.Evaluation); err != nil {
 			return err
 		}
 	}
@@ -321,15 +325,6 @@ func (x *estimate) evalSeeds(ctx context.Context, c *cobra.Command, seeds *runs.
 		_, err = fmt.Fprintf(out, "mean ± sd over %d seeds%s\n%v", len(each), waiting, over)
 	}
 	return errors.Join(err, tables.save(table))
-}
-
-// seedText names one of several seeds, and its progress unless it has finished.
-func seedText(run *runs.Run) string {
-	text := fmt.Sprintf("seed %d", run.Experiment().Header().Seed)
-	if !run.Finished() {
-		text += fmt.Sprintf(", unfinished after %d of %d epochs", run.Epochs(), run.Experiment().Header().Epochs)
-	}
-	return text
 }
 
 func dataFlag(f *pflag.FlagSet, path *string) {

@@ -57,6 +57,12 @@ func shortHelp(root *cobra.Command) {
 			whole(c, args)
 			return
 		}
+		all := 0
+		c.Flags().VisitAll(func(flag *pflag.Flag) {
+			if !flag.Hidden {
+				all++
+			}
+		})
 		common := pflag.NewFlagSet("", pflag.ContinueOnError)
 		common.SortFlags = false
 		for _, name := range commonTrainFlags {
@@ -66,17 +72,8 @@ func shortHelp(root *cobra.Command) {
 			common.AddFlag(&flag)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s.\n\nFlags describe the experiment, or change the settings of a TOML file (helmholtz new writes one).\n\nUsage:\n  %s\n\nExamples:\n%s\n%s\n%s --help all explains all %d flags and lists the commands of other families, such as boltzmann.\n",
-			c.Short, c.UseLine(), trainExamples, flagGroups(common), c.CommandPath(), countFlags(c.Flags()))
+			c.Short, c.UseLine(), trainExamples, flagGroups(common), c.CommandPath(), all)
 	})
-}
-
-func countFlags(f *pflag.FlagSet) (n int) {
-	f.VisitAll(func(flag *pflag.Flag) {
-		if !flag.Hidden {
-			n++
-		}
-	})
-	return n
 }
 
 // flagGroups formats the usage of flags: flags without a group first, then each group in the order

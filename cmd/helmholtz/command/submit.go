@@ -147,16 +147,11 @@ func (x *submission) plan(c *cobra.Command, s *runs.Sweep, dir string) (err erro
 	if err != nil {
 		return err
 	}
-	jobs, err := s.Jobs(dir)
+	states, err := statesOf(s, dir, runs.Shard{})
 	if err != nil {
 		return err
 	}
-	left := 0
-	for _, j := range jobs {
-		if state, _, _ := j.State(); state != runs.Finished && state != runs.Failed {
-			left++
-		}
-	}
+	left := states[runs.Waiting] + states[runs.Running] + states[runs.Interrupted]
 	if left == 0 {
 		return fmt.Errorf("nothing is left to do in the sweep in %s: helmholtz sweep report %s shows its results", dir, shell.Argument(dir))
 	}
@@ -187,11 +182,6 @@ func (x *submission) path(dir string) string {
 	return dir
 }
 
-func jobName(name string) string {
-	name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(name), "-"), "-")
-	return strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", name), "-")
-}
-
 // submit writes the job of a command with the given arguments into a directory. If the scheduler is
 // available, it submits the job and prints next.
 func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...string) error {
@@ -208,7 +198,8 @@ func (x *submission) submit(c *cobra.Command, dir, next string, arguments ...str
 	}
 	x.Command = append([]string{program}, arguments...)
 	x.Data = os.Getenv("HELMHOLTZ_DATA")
-	x.Name = jobName(filepath.Base(x.Dir))
+	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(filepath.Base(x.Dir)), "-")
+	x.Name = strings.TrimRight(fmt.Sprintf("helmholtz-%.40s", strings.Trim(name, "-")), "-")
 	var b bytes.Buffer
 	if err := to.job.Execute(&b, x); err != nil {
 		return err

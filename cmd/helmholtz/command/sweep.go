@@ -213,18 +213,15 @@ func newSweepPlan() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		memory := "not known"
+		if bytes > 0 {
+			memory = fmt.Sprintf("about %d MB", bytes>>20+1)
+		}
 		fmt.Fprintf(c.OutOrStdout(), "\nmemory of the largest run: %s\ntime left: about %s with one worker on one core, %s with the %s that run would use here; the longest run: %s\n",
-			megabytes(bytes), about(left), about(max(left/faster, min(left, longest))), names.Count(usual.n, "worker"), about(longest))
+			memory, about(left), about(max(left/faster, min(left, longest))), names.Count(usual.n, "worker"), about(longest))
 		return nil
 	}
 	return c
-}
-
-func megabytes(bytes int64) string {
-	if bytes == 0 {
-		return "not known"
-	}
-	return fmt.Sprintf("about %d MB", bytes>>20+1)
 }
 
 func about(d time.Duration) string {
