@@ -108,17 +108,13 @@ exec TOOL "$@"
 // frugalGo writes the go command of a kernel into a folder, for cells whose programs are in
 // subfolders of temporary, and returns its path.
 func frugalGo(dir, temporary string, t Tools) (string, error) {
-	dir = filepath.Join(dir, "go")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
 	required, err := file.Read(filepath.Join(t.Module, "go.mod"), file.Small)
 	if err != nil {
 		return "", err
 	}
 	_, version, _ := strings.Cut(string(required), gonb+" ")
 	version, _, _ = strings.Cut(version, "\n")
-	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "got"), "TOOL", t.Go, "'\"GONB/'", `"`+gonb+"/", "GONB@VERSION", gonb+"@"+version, "GONB", gonb)
+	return script(dir, "go", frugal, "CELLS", temporary, "GOT", filepath.Join(dir, "go", "got"), "TOOL", t.Go, "'\"GONB/'", `"`+gonb+"/", "GONB@VERSION", gonb+"@"+version, "GONB", gonb)
 }
 
 // leashed is the language server of a kernel, which ends with GoNB.
@@ -126,21 +122,15 @@ const leashed = `#!/bin/sh
 exec SELF kernel leash GOPLS "$@"
 `
 
-// leashedGoPLS writes the language server of a kernel into a folder and returns its path. self is
-// the path of this program.
-func leashedGoPLS(dir, self, path string) (string, error) {
-	dir = filepath.Join(dir, "gopls")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
-	}
-	return script(dir, "gopls", leashed, "SELF", self, "GOPLS", path)
-}
-
-// script writes a shell program into a folder and returns its path. words lists words in the text,
+// script writes a shell program into a new folder of its name and returns its path. words lists words in the text,
 // each followed by its replacement.
 func script(dir, name, text string, words ...string) (string, error) {
 	for i := 1; i < len(words); i += 2 {
 		words[i] = shell.Word(words[i])
+	}
+	dir = filepath.Join(dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
 	}
 	at := filepath.Join(dir, name)
 	return at, os.WriteFile(at, []byte(strings.NewReplacer(words...).Replace(text)), 0o700)

@@ -65,7 +65,7 @@ func Run(ctx context.Context, connectionFile string, tools Tools, options ...str
 	if tools.Go, err = frugalGo(dir, temporary, tools); err != nil {
 		return err
 	}
-	if tools.GoPLS, err = leashedGoPLS(dir, self, tools.GoPLS); err != nil {
+	if tools.GoPLS, err = script(dir, "gopls", leashed, "SELF", self, "GOPLS", tools.GoPLS); err != nil {
 		return err
 	}
 	var k *proxy.Kernel
