@@ -81,22 +81,28 @@ func Find(t Tools) (Tools, error) {
 		path          *string
 		name, program string
 	}{
+		{&t.Go, "go", ""},
 		{&t.GoNB, "gonb", gonb},
 		{&t.GoImports, "goimports", "golang.org/x/tools/cmd/goimports"},
 		{&t.GoPLS, "gopls", "golang.org/x/tools/gopls"},
 	} {
-		if *tool.path != "" {
-			if *tool.path, err = filepath.Abs(*tool.path); err != nil {
-				return t, err
+		if *tool.path == "" {
+			if *tool.path, err = FindProgram(tool.name, places); err != nil {
+				return t, fmt.Errorf("%s is neither on the PATH nor in %s: in %s, run\n    go install %s",
+					tool.name, strings.Join(existing(places), ", "), t.Module, tool.program)
 			}
-			continue
 		}
-		if *tool.path, err = FindProgram(tool.name, places); err != nil {
-			return t, fmt.Errorf("%s is neither on the PATH nor in %s: in %s, run\n    go install %s",
-				tool.name, strings.Join(existing(places), ", "), t.Module, tool.program)
+		if *tool.path, err = filepath.Abs(*tool.path); err != nil {
+			return t, err
+		}
+		if info, err := os.Stat(*tool.path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			return t, fmt.Errorf("%s: there is no program %q: name it with --%s", tool.name, *tool.path, tool.name)
 		}
 	}
-	return t, t.check()
+	if b, err := file.Read(filepath.Join(t.Module, "go.mod"), file.Small); err != nil || !strings.Contains(string(b), "module "+module+"\n") {
+		return t, fmt.Errorf("%q is not a directory of the module %s: name one with --module", t.Module, module)
+	}
+	return t, nil
 }
 
 // Places returns the folders in which Find looks for tools before it looks on the PATH. They may be
@@ -188,21 +194,6 @@ func vanishes(program, cache string) bool {
 	}
 	return filepath.Base(dir) == "exe" && strings.Contains(dir, string(filepath.Separator)+"go-build") ||
 		cache != "" && strings.HasPrefix(dir, cache+string(filepath.Separator))
-}
-
-// check refuses tools that do not exist.
-func (t Tools) check() error {
-	for _, tool := range []struct{ name, path string }{{"go", t.Go}, {"gonb", t.GoNB}, {"goimports", t.GoImports}, {"gopls", t.GoPLS}} {
-		info, err := os.Stat(tool.path)
-		if err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-			return fmt.Errorf("%s: there is no program %q: name it with --%s", tool.name, tool.path, tool.name)
-		}
-	}
-	b, err := file.Read(filepath.Join(t.Module, "go.mod"), file.Small)
-	if err != nil || !strings.Contains(string(b), "module "+module+"\n") {
-		return fmt.Errorf("%q is not a directory of the module %s: name one with --module", t.Module, module)
-	}
-	return nil
 }
 
 // Remove undoes Install. It reports whether the kernel was registered.
