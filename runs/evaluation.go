@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -74,11 +73,9 @@ type OptionError struct{ Option, Reason string }
 
 func (e *OptionError) Error() string { return e.Option + ": " + e.Reason }
 
-// OverSeeds holds findings and their spreads over seeds, in the order of Evaluation.Findings.
-type OverSeeds []struct {
-	of Finding
-	Spread
-}
+// OverSeeds holds means of findings over seeds, in the order of Evaluation.Findings. Their standard errors are the standard
+// deviations over seeds.
+type OverSeeds Findings
 
 // FindingsOver returns the spreads of findings over evaluations, one evaluation per seed. It omits findings that the
 // first evaluation lacks. Without evaluations, it returns nil.
@@ -102,10 +99,14 @@ func FindingsOver(each []Evaluation) (over OverSeeds) {
 			}
 			return math.NaN()
 		})
-		over = append(over, struct {
-			of Finding
-			Spread
-		}{f, s})
+		f.Value, f.SE, f.Remark, f.Bare, f.Column.Decimals = nil, s.SD, "", false, 0
+		if !math.IsNaN(s.Mean) {
+			f.Value = s.Mean
+		}
+		if f.Untold {
+			f.Text = ""
+		}
+		over = append(over, f)
 	}
 	return over
 }
@@ -113,28 +114,17 @@ func FindingsOver(each []Evaluation) (over OverSeeds) {
 // MarshalJSON writes an object of spreads by key, with null for findings that were not computed.
 func (o OverSeeds) MarshalJSON() ([]byte, error) {
 	of := map[string]*Spread{}
-	for _, q := range o {
-		of[q.of.Seeds] = nil
-		if !math.IsNaN(q.Mean) {
-			of[q.of.Seeds] = &q.Spread
+	for _, f := range o {
+		of[f.Seeds] = nil
+		if mean, there := f.Value.(float64); there {
+			of[f.Seeds] = &Spread{mean, f.SE.(float64)}
 		}
 	}
 	return json.Marshal(of)
 }
 
-// String returns one line for each spread that is not Untold.
-func (o OverSeeds) String() string {
-	var b strings.Builder
-	for _, q := range o {
-		if scale, unit := q.of.display(); !q.of.Untold && q.of.Text != "" && !math.IsNaN(q.Mean) {
-			if q.of.SampleSize.Few() {
-				q.SD = math.NaN()
-			}
-			b.WriteString(Spread{scale * q.Mean, cmp.Or(scale*q.SD, math.NaN())}.line(q.of.Text, unit+Clause(q.of.SampleSize.String()), 3)) // no ± if all seeds agree
-		}
-	}
-	return b.String()
-}
+// String returns one line for each mean that is not Untold.
+func (o OverSeeds) String() string { return Findings(o).String() }
 
 // EvaluatorOf returns the evaluation function of a model of a run. It is the model's own if the model is
 // an Evaluator, and estimates all measures if the model is only an Estimator. EvaluatorOf refuses a
