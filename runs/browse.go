@@ -13,12 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// listed is a run without its snapshot.
-type listed struct {
-	*Run
-	state State // as for a job of a sweep
-}
-
 // followed returns a path at which filepath.WalkDir begins in the folder that dir names, even if dir is a link to it.
 func followed(dir string) string {
 	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -40,7 +34,7 @@ func within(link, root string) bool {
 // settings, and a remark if any run diverged. Results hide settings with the same key. A setting that a run lacks is the only
 // one of the run whose key ends in it, if there is one.
 func List(dir string) (list *Table, passed []error, err error) {
-	var found []listed
+	var found []*Run
 	root := followed(dir)
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		linked := err == nil && entry.Type()&fs.ModeSymlink != 0
@@ -72,7 +66,7 @@ func List(dir string) (list *Table, passed []error, err error) {
 		if err != nil {
 			passed = append(passed, fmt.Errorf("%s: %w", path, err))
 		} else {
-			found = append(found, listed{run, run.state()})
+			found = append(found, run)
 		}
 		if linked {
 			return nil // SkipDir would skip the rest of the folder that has the link
@@ -100,36 +94,36 @@ func (r *Run) state() State {
 }
 
 // results are the columns of a list that are not settings. The objective depends on the family.
-var results = []field[listed]{
-	{Column{Key: "run"}, func(l listed) any { return l.dir }},
-	{Column{Key: "state"}, func(l listed) any { return l.state }},
-	{Column{Key: "epoch", Kind: Integer}, func(l listed) any { return l.Epochs() }},
-	{Column{Key: "epochs", Kind: Integer}, func(l listed) any { return l.experiment.Header().Epochs }},
-	{Column{Key: "objective"}, func(l listed) any {
-		objective := l.without().Objective()
+var results = []field[*Run]{
+	{Column{Key: "run"}, func(r *Run) any { return r.dir }},
+	{Column{Key: "state"}, func(r *Run) any { return r.state() }},
+	{Column{Key: "epoch", Kind: Integer}, func(r *Run) any { return r.Epochs() }},
+	{Column{Key: "epochs", Kind: Integer}, func(r *Run) any { return r.experiment.Header().Epochs }},
+	{Column{Key: "objective"}, func(r *Run) any {
+		objective := r.without().Objective()
 		if objective.Unit == "" {
 			return objective.Name
 		}
 		return objective.Name + " (" + objective.Unit + ")"
 	}},
-	{Column{Key: "train", Kind: Number, Decimals: 3}, func(l listed) any { return l.last.Train.Of(l.without().Objective()) }},
-	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(l listed) any { return l.last.Validation.Of(l.without().Objective()) }},
-	{Column{Key: "best", Kind: Number, Decimals: 3}, func(l listed) any { return l.best.Validation.Of(l.without().Objective()) }},
-	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(l listed) any {
-		if epoch := l.best.Epoch; epoch > 0 {
+	{Column{Key: "train", Kind: Number, Decimals: 3}, func(r *Run) any { return r.last.Train.Of(r.without().Objective()) }},
+	{Column{Key: "validation", Kind: Number, Decimals: 3}, func(r *Run) any { return r.last.Validation.Of(r.without().Objective()) }},
+	{Column{Key: "best", Kind: Number, Decimals: 3}, func(r *Run) any { return r.best.Validation.Of(r.without().Objective()) }},
+	{Column{Key: "best_epoch", Label: "best epoch", Kind: Integer}, func(r *Run) any {
+		if epoch := r.best.Epoch; epoch > 0 {
 			return epoch
 		}
 		return nil
 	}},
-	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(l listed) any { return l.last.Seconds }},
-	{Column{Key: "family"}, func(l listed) any { return familyName(l.experiment) }},
-	{Column{Key: "data"}, func(l listed) any { return l.experiment.Header().Dataset.Name }},
-	{Column{Key: "method"}, func(l listed) any { return l.experiment.String() }},
-	{Column{Key: "date"}, func(l listed) any {
-		if l.session.Date.IsZero() {
+	{Column{Key: "seconds", Unit: "s", Kind: Number, Decimals: 1}, func(r *Run) any { return r.last.Seconds }},
+	{Column{Key: "family"}, func(r *Run) any { return familyName(r.experiment) }},
+	{Column{Key: "data"}, func(r *Run) any { return r.experiment.Header().Dataset.Name }},
+	{Column{Key: "method"}, func(r *Run) any { return r.experiment.String() }},
+	{Column{Key: "date"}, func(r *Run) any {
+		if r.session.Date.IsZero() {
 			return nil
 		}
-		return l.session.Date.Format(time.RFC3339)
+		return r.session.Date.Format(time.RFC3339)
 	}},
 }
 
@@ -137,25 +131,25 @@ var results = []field[listed]{
 const listName = "runs"
 
 // listOf returns the table of runs.
-func listOf(found []listed) *Table {
+func listOf(found []*Run) *Table {
 	columns, all, keys := slices.Clone(results), map[string]map[string]string{}, map[string]string{}
-	for _, l := range found {
-		all[l.dir] = settings(l.experiment)
-		maps.Copy(keys, all[l.dir])
+	for _, r := range found {
+		all[r.dir] = settings(r.experiment)
+		maps.Copy(keys, all[r.dir])
 	}
 	maps.DeleteFunc(keys, func(key, _ string) bool {
-		return !columnKey.MatchString(key) || slices.ContainsFunc(results, func(f field[listed]) bool { return f.Key == key })
+		return !columnKey.MatchString(key) || slices.ContainsFunc(results, func(f field[*Run]) bool { return f.Key == key })
 	})
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		columns = append(columns, field[listed]{Column{Key: key, loose: true}, func(l listed) any {
-			if ends := names.Ending(slices.Collect(maps.Keys(all[l.dir])), key); len(ends) == 1 {
-				return scalar(unquoted(all[l.dir][ends[0]]))
+		columns = append(columns, field[*Run]{Column{Key: key, loose: true}, func(r *Run) any {
+			if ends := names.Ending(slices.Collect(maps.Keys(all[r.dir])), key); len(ends) == 1 {
+				return scalar(unquoted(all[r.dir][ends[0]]))
 			}
 			return nil
 		}})
 	}
-	if slices.ContainsFunc(found, func(l listed) bool { return l.Warning() != "" }) {
-		columns = append(columns, field[listed]{Column{Key: remarkKey}, func(l listed) any { return remarkOn(l.Warning()) }})
+	if slices.ContainsFunc(found, func(r *Run) bool { return r.Warning() != "" }) {
+		columns = append(columns, field[*Run]{Column{Key: remarkKey}, func(r *Run) any { return remarkOn(r.Warning()) }})
 	}
 	return tableOf(listName, "", columns, found...)
 }
