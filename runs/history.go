@@ -99,29 +99,8 @@ func (h History) Table() *Table { return historyTable(h.Name, false, h) }
 // history.
 func HistoriesTable(histories ...History) *Table { return historyTable("", true, histories...) }
 
+// historyTable returns the table of epochs. Its columns are in the order of a line of metrics.jsonl.
 func historyTable(title string, named bool, histories ...History) *Table {
-	columns := historyColumns(histories)
-	if named {
-		columns = slices.Insert(columns, 0, Column{Key: "run"})
-	}
-	t := NewTable("history", title, columns...)
-	for _, h := range histories {
-		for _, e := range h.Epochs {
-			values := map[string]any{"run": h.Name}
-			h.eachField(e, func(key string, value any) { values[key] = value })
-			row := make([]any, len(columns))
-			for i, c := range columns {
-				row[i] = values[c.Key]
-			}
-			t.Add(row...)
-		}
-	}
-	return t
-}
-
-// historyColumns returns the columns for all fields of the epochs, in the order of a line of
-// metrics.jsonl.
-func historyColumns(histories []History) []Column {
 	columns := []Column{
 		{Key: "epoch", Kind: Integer},
 		{Key: "step", Kind: Integer},
@@ -132,18 +111,28 @@ func historyColumns(histories []History) []Column {
 	for _, c := range columns {
 		seen[c.Key] = true
 	}
+	var rows []map[string]any
 	for _, h := range histories {
 		for _, e := range h.Epochs {
-			h.eachField(e, func(key string, _ any) {
-				if !seen[key] {
+			row := map[string]any{"run": h.Name}
+			h.eachField(e, func(key string, value any) {
+				if row[key] = value; !seen[key] {
 					seen[key] = true
 					columns = append(columns, h.column(key))
 				}
 			})
+			rows = append(rows, row)
 		}
 	}
 	slices.SortStableFunc(columns, func(a, b Column) int { return cmp.Compare(place(a.Key), place(b.Key)) })
-	return columns
+	if named {
+		columns = slices.Insert(columns, 0, Column{Key: "run"})
+	}
+	var fields []field[map[string]any]
+	for _, c := range columns {
+		fields = append(fields, field[map[string]any]{c, func(row map[string]any) any { return row[c.Key] }})
+	}
+	return tableOf("history", title, fields, rows...)
 }
 
 // Keys of the columns that are not fields of a line of metrics.jsonl. They have no dot.
