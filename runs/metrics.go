@@ -102,24 +102,29 @@ func sealed(epochs []Epoch, before string) (text []byte, seal string, err error)
 
 // readMetrics reads at most the given number of epochs from metrics.jsonl, or of steps from steps.jsonl.
 // It ignores a last line that a crash cut short, and returns none if the file does not exist.
-func readMetrics(path string, bound binding, most int) (epochs []Epoch, err error) {
+func readMetrics(path string, bound binding, most int) ([]Epoch, error) {
+	_, epochs, err := readSome(path, bound, most, func(int) bool { return true })
+	return epochs, err
+}
+
+// readSome is like readMetrics, but returns only epochs for whose number wanted returns true, and the number of all.
+func readSome(path string, bound binding, most int, wanted func(n int) bool) (n int, epochs []Epoch, err error) {
 	name, follows := filepath.Base(path), nextEpoch
 	if name == stepsFile {
 		follows = nextStep
 	}
-	all := func(int) bool { return true }
-	_, err = eachEpoch(file.Lines(path, longestLine), bound.to(name), most, follows, all, func(e Epoch) { epochs = append(epochs, e) })
+	n, epochs, err = parseMetrics(file.Lines(path, longestLine), bound.to(name), most, follows, wanted)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, damaged(path, err)
+		return n, nil, damaged(path, err)
 	}
-	return epochs, nil
+	return n, epochs, nil
 }
 
-// eachEpoch calls use for each epoch or step for which wanted, called with its number from 1 to at most most, returns true. It
-// returns the number of lines. The checksum of the first line must be chained to one of the texts in from. If none of them is
-// empty, the checksums prove the order of lines, and only the wanted lines are parsed. eachEpoch refuses a parsed line that
-// does not follow its predecessor.
-func eachEpoch(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool, wanted func(n int) bool, use func(Epoch)) (n int, err error) {
+// parseMetrics returns the number of lines, at most most, and each epoch or step for whose number from 1 wanted returns true.
+// The checksum of the first line must be chained to one of the texts in from. If none of them is empty, the checksums prove
+// the order of lines, and only the wanted lines are parsed. parseMetrics refuses a parsed line that does not follow its
+// predecessor.
+func parseMetrics(lines iter.Seq2[[]byte, error], from []string, most int, follows func(before, e Epoch) bool, wanted func(n int) bool) (n int, epochs []Epoch, err error) {
 	before := lastOf(nil)
 	err = eachLine(lines, most, from, func(line, _ []byte) error {
 		n++
@@ -128,23 +133,18 @@ func eachEpoch(lines iter.Seq2[[]byte, error], from []string, most int, follows 
 			return nil
 		}
 		e, err := parseEpoch(line)
-		if err == nil {
-			err = checkFollows(follows, before, e)
+		switch {
+		case err != nil:
+			return err
+		case !follows(before, e):
+			return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was duplicated, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
+		case wanted(n):
+			epochs = append(epochs, e)
 		}
-		if before = e; err == nil && wanted(n) {
-			use(e)
-		}
-		return err
-	})
-	return n, err
-}
-
-// checkFollows returns an error if e, an epoch or a step, does not follow before.
-func checkFollows(follows func(before, e Epoch) bool, before, e Epoch) error {
-	if follows(before, e) {
+		before = e
 		return nil
-	}
-	return fmt.Errorf("epoch %d, step %d, after epoch %d, step %d: a line was duplicated, moved or removed", e.Epoch, e.Step, before.Epoch, before.Step)
+	})
+	return n, epochs, err
 }
 
 // nextEpoch reports whether e is the epoch right after before. Before the first epoch, before has number 0.

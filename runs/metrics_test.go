@@ -37,9 +37,9 @@ func wantError(t *testing.T, err error, says ...string) {
 	}
 }
 
-// parseMetrics reads the text of a metrics file.
-func parseMetrics(b []byte) (epochs []Epoch, err error) {
-	_, err = eachEpoch(linesOf(b), []string{""}, math.MaxInt, nextEpoch, func(int) bool { return true }, func(e Epoch) { epochs = append(epochs, e) })
+// parsed reads the text of a metrics file.
+func parsed(b []byte) ([]Epoch, error) {
+	_, epochs, err := parseMetrics(linesOf(b), []string{""}, math.MaxInt, nextEpoch, func(int) bool { return true })
 	return epochs, err
 }
 
@@ -111,12 +111,12 @@ func TestMetricsAreAppendedAndTruncated(t *testing.T) {
 func TestParseMetricsLeavesOutTheLastLineIfItIsTorn(t *testing.T) {
 	line := strings.TrimSuffix(written(t, someEpochs[:1]), "\n")
 	for cut := range line {
-		epochs, err := parseMetrics([]byte(line + "\n" + line[:cut]))
+		epochs, err := parsed([]byte(line + "\n" + line[:cut]))
 		if err != nil || len(epochs) != 1 {
 			t.Fatalf("cut after %d bytes: %d epochs, error %v; want the one of the whole line", cut, len(epochs), err)
 		}
 	}
-	_, err := parseMetrics([]byte(line + "\n" + line[:9] + "\n" + line + "\n"))
+	_, err := parsed([]byte(line + "\n" + line[:9] + "\n" + line + "\n"))
 	wantError(t, err, "line 2")
 }
 
@@ -128,7 +128,7 @@ func TestDamagedMetricsAreNoticed(t *testing.T) {
 		for bit := range 8 {
 			damaged := []byte(text)
 			damaged[i] ^= 1 << bit
-			epochs, err := parseMetrics(damaged)
+			epochs, err := parsed(damaged)
 			if err == nil && !cmp.Equal(epochs, someEpochs, cmpopts.EquateEmpty()) {
 				t.Fatalf("bit %d of byte %d flipped is read as %+v", bit, i, epochs)
 			}
@@ -142,7 +142,7 @@ func TestDamagedMetricsAreNoticed(t *testing.T) {
 		"behind":  lines[1] + lines[2],
 		"without": lines[0] + `{"epoch":2,"step":12,"seconds":1,"learning_rate":1,"train.log_p":-1}` + "\n",
 	} {
-		_, err := parseMetrics([]byte(other))
+		_, err := parsed([]byte(other))
 		if err == nil || !strings.Contains(err.Error(), "checksum") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
@@ -161,7 +161,7 @@ func TestOddLinesOfEarlierVersionsAreRefused(t *testing.T) {
 		"one left out":     written(t, []Epoch{someEpochs[0], someEpochs[2]}),
 		"steps that fall":  `{"epoch":1,"step":6}` + "\n" + `{"epoch":2,"step":5}` + "\n",
 	} {
-		if epochs, err := parseMetrics([]byte(text)); err == nil {
+		if epochs, err := parsed([]byte(text)); err == nil {
 			t.Errorf("%s: read as %+v", what, epochs)
 		}
 	}
@@ -171,7 +171,7 @@ func TestOddLinesOfEarlierVersionsAreRefused(t *testing.T) {
 func TestMetricsOfVersion1(t *testing.T) {
 	line := `{"epoch":1,"step":12,"seconds":0.5,"learning_rate":0.1,"train":{"log_p":-6,"bound":-7,"ess":0.3},"validation":{"log_p":-5,"bound":-6,"ess":0.2},` +
 		`"norms":{"generative":[{"weights":1,"gradient":2,"direction":3},{"weights":4,"gradient":5,"direction":6}],"recognition":[{"weights":7,"gradient":8,"direction":9}]}}` + "\n"
-	got, err := parseMetrics([]byte(line))
+	got, err := parsed([]byte(line))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestParseEpochRefuses(t *testing.T) {
 		`{"a,b.log_p":1}`:                                  `unknown field "a,b.log_p"`,
 		`{"norms.p q.0.weights":1}`:                        `unknown field "norms.p q.0.weights"`,
 	} {
-		_, err := parseMetrics([]byte(line + "\n"))
+		_, err := parsed([]byte(line + "\n"))
 		wantError(t, err, "line 1", want)
 	}
 }
@@ -240,8 +240,8 @@ func FuzzSealedMetrics(f *testing.F) {
 func wantSameMetrics(t *testing.T, b []byte) {
 	var epochs []Epoch
 	var err error
-	fuzz.Bounded(t, len(b), func() { epochs, err = parseMetrics(b) })
-	twice, errTwice := parseMetrics(b)
+	fuzz.Bounded(t, len(b), func() { epochs, err = parsed(b) })
+	twice, errTwice := parsed(b)
 	if (err == nil) != (errTwice == nil) {
 		t.Fatalf("read with the error %v, then with %v", err, errTwice)
 	}
@@ -251,7 +251,7 @@ func wantSameMetrics(t *testing.T, b []byte) {
 	if rows := (History{Epochs: epochs}).Table().Rows(); len(rows) != len(epochs) {
 		t.Fatalf("%d epochs have a table of %d rows", len(epochs), len(rows))
 	}
-	back, err := parseMetrics([]byte(written(t, epochs)))
+	back, err := parsed([]byte(written(t, epochs)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // Run is the state of a training run in its directory: the experiment, the records and the last
@@ -86,7 +85,13 @@ func look(dir string, read func(path string) (*checkpoint, error)) (*Run, error)
 		}
 	}
 	r.position, r.snapshot = c.position, c.snapshot
-	r.last, r.best, r.lost = readEnds(r.path(metricsFile), r.bound, r.position)
+	ends, lost := readHistory(r.path(metricsFile), r.bound, r.position, 0)
+	r.last, r.lost = lastOf(ends), lost
+	for _, e := range ends {
+		if e.Epoch == r.position.BestEpoch {
+			r.best = e
+		}
+	}
 	r.epochs = sync.OnceValues(func() ([]Epoch, error) { return readHistory(r.path(metricsFile), r.bound, r.position, math.MaxInt) })
 	sessions, err := r.Provenance()
 	r.lost = cmp.Or(r.lost, err)
@@ -112,48 +117,21 @@ func lastRunIn(dir string) (last string) {
 	return last
 }
 
-// readHistory reads at most max(most, 3) epochs, up to the epoch of the checkpoint: the first, the last,
-// the best, and other epochs at equal distances.
-func readHistory(path string, bound binding, at position, most int) (epochs []Epoch, err error) {
+// readHistory reads at most max(most, 3) epochs: the first, the last, the best, and other epochs at equal distances. It
+// verifies the other epochs. It stops at the epoch of the checkpoint, because a crash can leave the line of one more epoch.
+func readHistory(path string, bound binding, at position, most int) ([]Epoch, error) {
 	every := 1
 	if most = max(most, 3); at.Epoch > most {
 		every = (at.Epoch + most - 3) / (most - 2)
 	}
-	err = readEpochs(path, bound, at, func(n int) bool { return (n-1)%every == 0 || n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
-		epochs = append(epochs, e)
-	})
+	n, epochs, err := readSome(path, bound, at.Epoch, func(n int) bool { return (n-1)%every == 0 || n == at.Epoch || n == at.BestEpoch })
+	if err == nil && n < at.Epoch {
+		err = lostEpochs(path, n, at.Epoch)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return epochs, nil
-}
-
-// readEnds reads the last and the best epoch, up to the epoch of the checkpoint.
-func readEnds(path string, bound binding, at position) (last, best Epoch, err error) {
-	last = lastOf(nil)
-	err = readEpochs(path, bound, at, func(n int) bool { return n == at.Epoch || n == at.BestEpoch }, func(e Epoch) {
-		if last = e; e.Epoch == at.BestEpoch {
-			best = e
-		}
-	})
-	if err != nil {
-		return lastOf(nil), Epoch{}, err
-	}
-	return last, best, nil
-}
-
-// readEpochs calls use for each epoch n, counted from 1, for which wanted returns true. It verifies the
-// other epochs. It stops at the epoch of the checkpoint, because a crash can leave the line of one more
-// epoch.
-func readEpochs(path string, bound binding, at position, wanted func(n int) bool, use func(Epoch)) error {
-	n, err := eachEpoch(file.Lines(path, longestLine), bound.to(metricsFile), at.Epoch, nextEpoch, wanted, use)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return damaged(path, err)
-	}
-	if n < at.Epoch {
-		return lostEpochs(path, n, at.Epoch)
-	}
-	return nil
 }
 
 // String describes the run: its experiment, its progress and the measures of its last epoch.
