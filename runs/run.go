@@ -61,9 +61,6 @@ func openWith(dir string, read func(path string) (*checkpoint, error)) (*Run, er
 	return r, nil
 }
 
-// peek is like Open, but does not read the tensors of the checkpoint, so the run has no snapshot.
-func peek(dir string) (*Run, error) { return openWith(dir, peekCheckpoint) }
-
 // look is like openWith, but accepts a run without a checkpoint.
 func look(dir string, read func(path string) (*checkpoint, error)) (*Run, error) {
 	e, err := ExperimentIn(dir)

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -207,13 +208,13 @@ var States = [...]State{Finished, Running, Interrupted, Waiting, Failed}
 
 // State returns the state of the job, its run if there is a checkpoint, and an error if the job failed or
 // its files cannot be read. It does not read the tensors of the checkpoint: Open the run for its snapshot.
-func (j Job) State() (State, *Run, error) { return j.stateBy(peek) }
+func (j Job) State() (State, *Run, error) { return j.stateWith(peekCheckpoint) }
 
-// stateBy is like State for a run that open opens, Open or peek.
-func (j Job) stateBy(open func(dir string) (*Run, error)) (State, *Run, error) {
+// stateWith is like State for a run with the checkpoint that read returns for its path.
+func (j Job) stateWith(read func(path string) (*checkpoint, error)) (State, *Run, error) {
 	taken := Taken(j.Dir) != nil
 	text, notFailed := file.Read(j.failure(), file.Small)
-	run, err := open(j.Dir)
+	run, err := openWith(j.Dir, read)
 	switch {
 	case taken:
 		return Running, run, nil // it may have no checkpoint yet
@@ -250,24 +251,7 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	if err := s.Claim(dir); err != nil {
 		return 0, err
 	}
-	var sets Sets
-	var failures []error
-	elsewhere, err = takeTurns(ctx, len(jobs), false, func(i int) (bool, error) {
-		if !share.Has(i) {
-			return false, nil
-		}
-		j := jobs[i]
-		switch state, _, _ := j.State(); state {
-		case Finished:
-			j.release()
-			return false, nil
-		case Failed:
-			return false, nil
-		}
-		done, failure, err := j.attempt(ctx, &sets, recorders)
-		failures = append(failures, failure)
-		return done, err
-	})
+	elsewhere, failures, err := trainJobs(ctx, jobs, share, false, &Sets{}, recorders)
 	if err != nil {
 		return 0, err
 	}
@@ -279,10 +263,44 @@ func (s *Sweep) Train(ctx context.Context, dir string, share Shard, recorders fu
 	return elsewhere, errors.Join(failures...)
 }
 
-// attempt trains the job, unless another program does. If the settings cause a failure, attempt records
-// it next to the job's directory and returns it as failure. Any other error is returned as err.
+// trainJobs trains the jobs of a share as takeTurns does, and returns the failures that their settings cause.
+func trainJobs(ctx context.Context, jobs []Job, share Shard, await bool, sets *Sets, recorders func(Job) []Recorder) (elsewhere int, failures []error, err error) {
+	elsewhere, err = takeTurns(ctx, len(jobs), await, func(i int) (bool, error) {
+		if !share.Has(i) {
+			return false, nil
+		}
+		done, failure, err := jobs[i].attempt(ctx, sets, recorders)
+		failures = append(failures, failure)
+		return done, err
+	})
+	return elsewhere, failures, err
+}
+
+// attempt trains the job, unless it needs no training or another program trains it. It extends a finished run of fewer
+// epochs, which is from a lower rung of a tuning. If the settings cause a failure, attempt records it next to the job's
+// directory and returns it as failure. Any other error is returned as err.
 func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (done bool, failure, err error) {
-	told, err := j.train(ctx, sets, recorders)
+	state, run, _ := j.State()
+	if j.settled(state, run) {
+		j.release()
+		return false, nil, nil
+	}
+	if state == Finished {
+		if _, err := Extend(j.Dir, j.Experiment.Header().Epochs); err != nil {
+			return false, nil, err
+		}
+	}
+	if err := cmp.Or(ctx.Err(), Taken(j.Dir)); err != nil {
+		return false, nil, err
+	}
+	set, err := sets.Open(j.Experiment, j.Dir)
+	if err != nil {
+		return false, nil, &dataError{err}
+	}
+	var told []Recorder
+	if recorders != nil {
+		told = recorders(j)
+	}
 	defer func() {
 		for _, r := range told {
 			if r, ok := r.(interface{ JobEnded() }); ok {
@@ -290,6 +308,7 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 			}
 		}
 	}()
+	_, err = Train(ctx, j.Experiment, set, j.Dir, told...)
 	switch {
 	case err == nil:
 		return true, nil, nil
@@ -300,23 +319,10 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 	return true, failure, j.fail(failure)
 }
 
-// train trains the job, unless another program does. It returns the recorders that it used.
-func (j Job) train(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (told []Recorder, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if err := Taken(j.Dir); err != nil {
-		return nil, err
-	}
-	set, err := sets.Open(j.Experiment, j.Dir)
-	if err != nil {
-		return nil, &dataError{err}
-	}
-	if recorders != nil {
-		told = recorders(j)
-	}
-	_, err = Train(ctx, j.Experiment, set, j.Dir, told...)
-	return told, err
+// settled reports whether a job needs no more training, because it has done its epochs, patience has ended it, or it failed.
+func (j Job) settled(state State, run *Run) bool {
+	epochs := j.Experiment.Header().Epochs
+	return state == Failed || run != nil && (run.Epochs() >= epochs || state == Finished && run.experiment.Header().Epochs >= epochs)
 }
 
 // release removes the lease and the temporary files of a program that was killed just after its run ended.

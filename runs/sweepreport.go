@@ -59,7 +59,7 @@ func (s *Sweep) Report(dir string) (SweepReport, error) {
 		of := SettingReport{Setting: setting, Dir: filepath.Join(dir, setting.Name), States: map[State]int{}}
 		var begun, finished []*Run
 		for n := i; n < len(jobs); n += len(settings) {
-			state, run, err := jobs[n].stateBy(Open) // names damaged tensors
+			state, run, err := jobs[n].stateWith(loadCheckpoint) // names damaged tensors
 			of.States[state]++
 			if err != nil {
 				of.Failures = append(of.Failures, err)

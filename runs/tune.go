@@ -303,11 +303,6 @@ func (h History) best(of Measure) float64 {
 	return best
 }
 
-// settled reports whether a job needs no more training, because it has done its epochs or failed.
-func (j Job) settled(state State, run *Run) bool {
-	return state == Failed || run != nil && run.Epochs() >= j.Experiment.Header().Epochs
-}
-
 // Train trains the candidates in a directory until all rungs are done, and returns the report. If training is
 // interrupted, the same call resumes it. Several programs can train the same tuning in one directory; they
 // divide the runs among them. recorders, which may be nil, returns the recorders of a run. A candidate that
@@ -320,8 +315,7 @@ func (t *Tuning) Train(ctx context.Context, dir string, recorders func(Job) []Re
 		return TuneReport{}, err
 	}
 	return t.climb(dir, func(jobs []Job) error {
-		sets := t.sets(jobs[0].Experiment)
-		_, err := takeTurns(ctx, len(jobs), true, func(i int) (bool, error) { return jobs[i].moveUp(ctx, sets, recorders) })
+		_, _, err := trainJobs(ctx, jobs, Shard{}, true, t.sets(jobs[0].Experiment), recorders)
 		return err
 	})
 }
@@ -341,22 +335,6 @@ func (t *Tuning) Retry(dir string) error {
 		jobs = append(jobs, c.Seeds...)
 	}
 	return retry(jobs, Shard{})
-}
-
-// moveUp trains the job to the epochs of its rung. It extends the run of the rung below, if there is one.
-func (j Job) moveUp(ctx context.Context, sets *Sets, recorders func(Job) []Recorder) (done bool, err error) {
-	state, run, _ := j.State()
-	if j.settled(state, run) {
-		j.release()
-		return false, nil
-	}
-	if state == Finished {
-		if _, err := Extend(j.Dir, j.Experiment.Header().Epochs); err != nil {
-			return false, err
-		}
-	}
-	done, _, err = j.attempt(ctx, sets, recorders)
-	return done, err
 }
 
 // claim makes dir the directory of the tuning. It refuses a directory with other contents.
