@@ -38,21 +38,6 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 	return &c, nil
 }
 
-func (c *clock) checkRecorded(path string, recorded []Epoch) error {
-	if c != nil && len(recorded) < c.Recorded {
-		return damaged(path, fmt.Errorf("it has %d recorded steps, but there were %d", len(recorded), c.Recorded))
-	}
-	return nil
-}
-
-// seenSteps returns the recorded steps up to the step of the checkpoint. A crash can leave records of later steps.
-func seenSteps(step int, recorded []Epoch) []Epoch {
-	if end := slices.IndexFunc(recorded, func(e Epoch) bool { return e.Step > step }); end >= 0 {
-		return recorded[:end]
-	}
-	return recorded
-}
-
 // parseClock reads the line of a clock file. Its checksum must be chained to one of the texts in from; a line
 // without a checksum is accepted only if from contains "".
 func parseClock(text []byte, from []string) (clock, error) {

@@ -35,9 +35,14 @@ func Open(dir string) (*Run, error) {
 	if dir == "" {
 		return nil, errNoDirectory
 	}
-	r, err := openWith(dir, loadCheckpoint)
-	if !errors.Is(err, os.ErrNotExist) {
-		return r, err
+	r, err := look(dir, loadCheckpoint)
+	switch {
+	case err == nil && r.begun():
+		return r, nil
+	case err == nil:
+		return nil, fmt.Errorf("the run in %s has no checkpoint yet (no %s): train it longer or, if it has diverged, again at a lower learning rate", dir, checkpointFile)
+	case !errors.Is(err, os.ErrNotExist):
+		return nil, err
 	}
 	if seeds, err := ReadSeeds(dir); err == nil && len(seeds) > 0 {
 		return nil, fmt.Errorf("%s is the directory of several seeds: name the run of one seed, such as %s", dir, SeedDir(dir, seeds[0].Header().Seed))
@@ -48,20 +53,8 @@ func Open(dir string) (*Run, error) {
 	return nil, fmt.Errorf("%s is not the directory of a run: it has no %s", dir, experimentFile)
 }
 
-// openWith opens a run, with the checkpoint that read returns for its path. The error is os.ErrNotExist if the
-// directory has no experiment.
-func openWith(dir string, read func(path string) (*checkpoint, error)) (*Run, error) {
-	r, err := look(dir, read)
-	if err == nil && !r.begun() {
-		err = fmt.Errorf("the run in %s has no checkpoint yet (no %s): train it longer or, if it has diverged, again at a lower learning rate", dir, checkpointFile)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// look is like openWith, but accepts a run without a checkpoint.
+// look opens a run, which may have no checkpoint, with the checkpoint that read returns for its path. The error is
+// os.ErrNotExist if the directory has no experiment.
 func look(dir string, read func(path string) (*checkpoint, error)) (*Run, error) {
 	e, err := ExperimentIn(dir)
 	if err != nil {
@@ -209,22 +202,32 @@ func (r *Run) Last() Epoch { return r.last }
 // number is the epoch of the step, and Train holds the measures of the step's minibatch.
 func (r *Run) Steps() (History, error) {
 	h := r.without()
-	clock, err := readClock(r.path(clockFile), r.position.Step, r.bound)
+	_, recorded, seen, err := r.steps()
 	if err != nil {
 		return h, err
 	}
-	recorded, err := readMetrics(r.path(stepsFile), r.bound, math.MaxInt)
-	if err != nil {
-		return h, err
-	}
-	h.Epochs = seenSteps(r.position.Step, recorded)
-	if err := clock.checkRecorded(r.path(stepsFile), h.Epochs); err != nil {
-		return h, err
-	}
-	if len(h.Epochs) == 0 {
+	if h.Epochs = recorded[:seen]; seen == 0 {
 		return h, fmt.Errorf("the run in %s %w: train it with record_steps, which is %d", r.dir, ErrNoSteps, r.experiment.Header().RecordSteps)
 	}
 	return h, nil
+}
+
+// steps returns the clock, or nil if there is none, the records of steps, and the number of records up to the step of the
+// checkpoint. A crash can leave records of later steps.
+func (r *Run) steps() (c *clock, recorded []Epoch, seen int, err error) {
+	if c, err = readClock(r.path(clockFile), r.position.Step, r.bound); err != nil {
+		return nil, nil, 0, err
+	}
+	if recorded, err = readMetrics(r.path(stepsFile), r.bound, math.MaxInt); err != nil {
+		return nil, nil, 0, err
+	}
+	if seen = slices.IndexFunc(recorded, func(e Epoch) bool { return e.Step > r.position.Step }); seen < 0 {
+		seen = len(recorded)
+	}
+	if c != nil && seen < c.Recorded {
+		err = damaged(r.path(stepsFile), fmt.Errorf("it has %d recorded steps, but there were %d", seen, c.Recorded))
+	}
+	return c, recorded, seen, err
 }
 
 // ErrNoSteps is the error for a run without records of single steps.

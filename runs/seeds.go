@@ -83,10 +83,7 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	if err != nil {
 		return nil, err
 	}
-	if err := claimSeeds(e, dir, n, set); err != nil {
-		return nil, err
-	}
-	all, err := ReadSeeds(dir)
+	all, err := claimSeeds(e, dir, n, set)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +97,11 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	several.SetLimit(max(1, most))
 	reports := &turns{recorders: usual(recorders)}
 	failures := make([]error, len(all))
-	for i, there := range all {
+	for i, seed := range all {
 		several.Go(func() error {
 			if err := ctx.Err(); err != nil && i > 0 {
 				return err // an interrupted seed reports its interruption first
 			}
-			seed := there.Header().Seed // only the seed: what to keep and measure comes from e
 			_, err := Train(ctx, withSeed(e, seed), set, SeedDir(dir, seed), &turn{turns: reports})
 			if err != nil {
 				err = fmt.Errorf("seed %d: %w", seed, err)
@@ -121,43 +117,42 @@ func TrainSeeds(ctx context.Context, e Experiment, set *dataset.Set, n int, dir 
 	return seeds, cmp.Or(errors.Join(failures...), failure, err)
 }
 
-// claimSeeds adds n seeds, from e's seed upwards, to the plan in dir, and creates their directories.
-// Resumed training reads the plan to find the seeds that are left.
-func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) error {
-	first := e.Header().Seed
+// claimSeeds adds n seeds, from e's seed upwards, to the plan in dir, creates their directories, and returns all planned
+// seeds, sorted. Resumed training reads the plan to find the seeds that are left.
+func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) (planned []uint64, err error) {
 	last := e.Header()
 	last.Seed += uint64(n - 1)
 	if err := last.checkSeeds(); err != nil {
-		return err
+		return nil, err
 	}
 	there, err := sameSeeds(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var seeds, begun []uint64
+	var begun []uint64
 	for _, other := range there {
 		seed := other.Header().Seed
 		if err := sameButForSeed(SeedDir(dir, seed), other, e); err != nil {
-			return err
+			return nil, err
 		}
 		begun = append(begun, seed)
 	}
-	for seed := first; seed <= last.Seed; seed++ {
+	seeds := slices.Clone(begun)
+	for seed := e.Header().Seed; seed <= last.Seed; seed++ {
 		seeds = append(seeds, seed)
 	}
-	planned, err := writePlan(dir, slices.Concat(begun, seeds))
-	if err != nil {
-		return err
+	if planned, err = writePlan(dir, seeds); err != nil {
+		return nil, err
 	}
 	for _, seed := range planned {
 		if slices.Contains(begun, seed) {
 			continue
 		}
 		if err := Claim(withSeed(e, seed), set, SeedDir(dir, seed)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return planned, nil
 }
 
 func notSeeds(dir string) error {
@@ -276,19 +271,15 @@ func OpenSeeds(dir string) (*Seeds, error) {
 		}
 	}
 	for _, e := range experiments {
-		path := SeedDir(dir, e.Header().Seed)
-		if _, err := os.Stat(filepath.Join(path, checkpointFile)); errors.Is(err, os.ErrNotExist) {
-			if err := refuseLostCheckpoint(path, e); err != nil {
-				return nil, err
-			}
-			s.Waiting++
-			continue
-		}
-		run, err := Open(path)
-		if err != nil {
+		run, err := look(SeedDir(dir, e.Header().Seed), loadCheckpoint)
+		switch {
+		case err != nil:
 			return nil, err
+		case run.begun():
+			s.Runs = append(s.Runs, run)
+		default:
+			s.Waiting++
 		}
-		s.Runs = append(s.Runs, run)
 	}
 	if len(s.Runs) == 0 {
 		return nil, fmt.Errorf("no seed in %s has a checkpoint yet: train them longer", dir)

@@ -214,13 +214,16 @@ func (j Job) State() (State, *Run, error) { return j.stateWith(peekCheckpoint) }
 func (j Job) stateWith(read func(path string) (*checkpoint, error)) (State, *Run, error) {
 	taken := Taken(j.Dir) != nil
 	text, notFailed := file.Read(j.failure(), file.Small)
-	run, err := openWith(j.Dir, read)
+	run, err := look(j.Dir, read)
+	if err != nil || !run.begun() {
+		run = nil
+	}
 	switch {
 	case taken:
 		return Running, run, nil // it may have no checkpoint yet
 	case notFailed != nil && !errors.Is(notFailed, os.ErrNotExist):
 		return Failed, nil, notFailed
-	case err == nil && run.Finished(): // another program finished it after it failed
+	case run != nil && run.Finished(): // another program finished it after it failed
 		return Finished, run, nil
 	case notFailed == nil:
 		return Failed, run, errors.New(string(text))

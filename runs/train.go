@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,13 +45,17 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 		return nil, err
 	}
 	defer held.Release()
-	if run, err := Open(dir); err == nil && run.Finished() {
+	run, err := look(dir, loadCheckpoint)
+	if err != nil {
+		return nil, notWritten(dir, err)
+	}
+	if run.Finished() {
 		return run, run.lost
 	}
 	if err := adopt(held, e); err != nil {
 		return nil, notWritten(dir, err)
 	}
-	t, err := newTraining(e, set, held)
+	t, err := newTraining(run, e, set, held)
 	if err != nil {
 		return nil, notWritten(dir, err)
 	}
@@ -62,8 +65,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	if errors.Is(failure, file.ErrLost) {
 		return nil, failure // the directory now belongs to another program
 	}
-	run, err := Open(dir)
-	if failure == nil && err == nil {
+	if run, err = Open(dir); failure == nil && err == nil {
 		err = run.lost
 	}
 	return run, cmp.Or(failure, err)
@@ -142,48 +144,40 @@ type training struct {
 	saved    time.Time
 }
 
-func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
+// newTraining resumes a run, or begins it, by an experiment that differs from that of the run at most in what it keeps and
+// measures.
+func newTraining(run *Run, e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
 	measures := e.Measures()
 	if len(measures) == 0 {
 		return nil, fmt.Errorf("%v has no measures: its method Measures must return the objective first", e)
 	}
 	t := &training{
 		experiment: e, header: e.Header(), objective: measures[0], set: set, dir: dir, saved: time.Now(),
-		baseline: baseline(e, set),
+		baseline: baseline(e, set), checkpoint: &checkpoint{run.position, run.snapshot}, bound: run.bound[:1],
 	}
-	var err error
 	for _, m := range measures {
 		if err := checkKey(m.Key); err != nil {
 			return nil, err
 		}
 	}
-	t.checkpoint, err = loadCheckpoint(dir.Path(checkpointFile))
-	begins := errors.Is(err, os.ErrNotExist)
-	switch {
-	case begins:
-		if err := refuseLostCheckpoint(dir.Path(""), e); err != nil {
-			return nil, err
-		}
-		t.checkpoint = &checkpoint{position: position{Experiment: e.Hash()}}
+	var err error
+	if !run.begun() {
+		t.checkpoint.position.Experiment = e.Hash()
 		if t.checkpoint.snapshot, err = e.Begin(set); err != nil {
 			return nil, err
 		}
-	case err != nil:
-		return nil, err
 	}
-	was := bindingOf(e, t.checkpoint.position)
-	t.bound = was[:1]
-	if err := errors.Join(t.checkpoint.checkExperiment(e), t.checkpoint.checkPlace(t.header, set.Train().Rows)); err != nil {
+	if err := t.checkpoint.checkPlace(t.header, set.Train().Rows); err != nil {
 		return nil, damaged(dir.Path(checkpointFile), err)
 	}
-	if t.history, t.seals.epochs, err = truncateMetrics(dir, metricsFile, was, t.checkpoint.position.Epoch); err != nil {
+	if t.history, t.seals.epochs, err = truncateMetrics(dir, metricsFile, run.bound, t.checkpoint.position.Epoch); err != nil {
 		return nil, err
 	}
 	if err := t.checkpoint.position.checkNorms(t.history); err != nil {
 		return nil, damaged(dir.Path(checkpointFile), err)
 	}
 	t.steps, t.fetched = t.checkpoint.snapshot.Step, t.checkpoint.snapshot.Step
-	clock, err := readClock(dir.Path(clockFile), t.steps, was)
+	clock, recorded, seen, err := run.steps()
 	if err != nil {
 		return nil, err
 	}
@@ -192,16 +186,9 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 	} else if len(t.history) > 0 {
 		t.seconds = lastOf(t.history).Seconds
 	}
-	recorded, err := readMetrics(dir.Path(stepsFile), was, math.MaxInt)
-	if err != nil {
-		return nil, err
-	}
-	t.lines = len(seenSteps(t.steps, recorded))
-	if err := clock.checkRecorded(dir.Path(stepsFile), recorded[:t.lines]); err != nil {
-		return nil, err
-	}
+	t.lines = seen
 	if t.header.RecordSteps > 0 || len(recorded) > 0 {
-		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, was, t.lines); err != nil {
+		if _, t.seals.steps, err = truncateMetrics(dir, stepsFile, run.bound, seen); err != nil {
 			return nil, err
 		}
 	}
@@ -214,8 +201,8 @@ func newTraining(e Experiment, set *dataset.Set, dir *file.Held) (*training, err
 		}
 		return nil, err
 	}
-	t.sessions, t.moved, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline), was)
-	if err == nil && len(was) > 1 && !begins { // the next checkpoint changes the binding of the clock
+	t.sessions, t.moved, err = appendProvenance(dir, clock, provenance(t.learner, t.header.Fingerprint, t.steps, t.baseline), run.bound)
+	if err == nil && len(run.bound) > 1 && run.begun() { // the next checkpoint changes the binding of the clock
 		err = t.writeClock()
 	}
 	if err != nil {
