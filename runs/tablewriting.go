@@ -39,19 +39,11 @@ func (t *Table) WriteText(w io.Writer) error {
 		b.WriteString(oneLine(t.title) + "\n\n")
 	}
 	for _, line := range lines {
-		var text strings.Builder
 		for i, cell := range line {
-			if i > 0 {
-				text.WriteString("  ")
-			}
 			padding := strings.Repeat(" ", widths[i]-names.Width(cell))
-			if t.columns[i].Kind.toTheRight() {
-				text.WriteString(padding + cell)
-			} else {
-				text.WriteString(cell + padding)
-			}
+			line[i] = t.columns[i].Kind.aligned(cell+padding, padding+cell)
 		}
-		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(line, "  "), " ") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -78,11 +70,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 		}
 		b.WriteByte('|')
 		for _, c := range t.columns {
-			if c.Kind.toTheRight() {
-				b.WriteString(" ---: |")
-			} else {
-				b.WriteString(" --- |")
-			}
+			b.WriteString(c.Kind.aligned(" --- |", " ---: |"))
 		}
 		b.WriteByte('\n')
 	}
@@ -104,11 +92,7 @@ func (t *Table) WriteLaTeX(w io.Writer) error {
 	}
 	b.WriteString(`\begin{tabular}{`)
 	for _, c := range t.columns {
-		if c.Kind.toTheRight() {
-			b.WriteByte('r')
-		} else {
-			b.WriteByte('l')
-		}
+		b.WriteString(c.Kind.aligned("l", "r"))
 	}
 	b.WriteString("}\n\\hline\n")
 	for i, line := range t.lines(latexEscapes) {
@@ -178,6 +162,14 @@ func (c Column) display(cell any) string {
 
 func (k ColumnKind) toTheRight() bool { return k == Integer || k == Number }
 
+// aligned returns right for columns of numbers, and left for others.
+func (k ColumnKind) aligned(left, right string) string {
+	if k.toTheRight() {
+		return right
+	}
+	return left
+}
+
 // oneLine replaces line breaks and terminal control characters by spaces.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -203,11 +195,7 @@ func (t *Table) WriteHTML(w io.Writer) error {
 		}
 		b.WriteString("<tr>")
 		for j, cell := range line {
-			align := "left"
-			if t.columns[j].Kind.toTheRight() {
-				align = "right"
-			}
-			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 8px">%s</%s>`, element, align, html.EscapeString(cell), element)
+			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 8px">%s</%[1]s>`, element, t.columns[j].Kind.aligned("left", "right"), html.EscapeString(cell))
 		}
 		b.WriteString("</tr>\n")
 	}
