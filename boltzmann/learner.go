@@ -194,8 +194,7 @@ func (e Experiment) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, e
 	if shape != set.Shape() {
 		return nil, fmt.Errorf("the parameters belong to a machine for images of %v, the rows of %s have %v", shape, set.Name(), set.Shape())
 	}
-	order := runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize)
-	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, order.Minibatch)}, nil
+	return &learner{e, set, newTrainer(s, e.Method, e.Seed, set.Train(), e.Dataset.Binarization, runs.Minibatches(e.Seed, set.Train(), e.Method.BatchSize))}, nil
 }
 
 type learner struct {

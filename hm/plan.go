@@ -39,7 +39,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 			Algorithm: e.Method.algorithm(e.stepsPerEpoch(set)),
 			Data:      data,
 			Seed:      e.Seed,
-			Rows:      runs.NewOrder(e.Seed, set.Train(), e.Method.BatchSize).Minibatch,
+			Rows:      runs.Minibatches(e.Seed, set.Train(), e.Method.BatchSize),
 			Repeats:   set.Train().Weights != nil,
 		},
 		backend: b,

@@ -581,22 +581,22 @@ func (e Fit[S, M]) Learner(set *dataset.Set, at Snapshot) (Learner, error) {
 	if shape != rows {
 		return nil, fmt.Errorf("the parameters belong to a model for images of %v, but the rows of %s have %v", shape, set.Name(), rows)
 	}
-	return &fitting[S, M]{e, m, set, at.Step, NewOrder(e.Seed, set.Train(), e.Header().BatchSize)}, nil
+	return &fitting[S, M]{e, m, set, at.Step, Minibatches(e.Seed, set.Train(), e.Header().BatchSize)}, nil
 }
 
 type fitting[S, M any] struct {
 	Fit[S, M]
-	model M
-	set   *dataset.Set
-	step  int
-	order *Order
+	model     M
+	set       *dataset.Set
+	step      int
+	minibatch func(step int) []int
 }
 
 func (f *fitting[S, M]) Steps(ctx context.Context, _ int, rate func(k int) float64) ([]Measures, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	measured, err := f.family.Step(ctx, f.Fit, f.model, Minibatch{f.set.Train(), f.order.Minibatch(f.step), f.step}, rate(0))
+	measured, err := f.family.Step(ctx, f.Fit, f.model, Minibatch{f.set.Train(), f.minibatch(f.step), f.step}, rate(0))
 	if err != nil {
 		return nil, err
 	}

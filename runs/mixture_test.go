@@ -180,7 +180,7 @@ func (m mixture) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, erro
 	}
 	return &fit{
 		mixture: m, rows: rowsOf(set.Train()), parameters: p, step: at.Step,
-		order: runs.NewOrder(m.Seed, set.Train(), m.BatchSize),
+		minibatch: runs.Minibatches(m.Seed, set.Train(), m.BatchSize),
 	}, nil
 }
 
@@ -188,7 +188,7 @@ func (m mixture) Learner(set *dataset.Set, at runs.Snapshot) (runs.Learner, erro
 type fit struct {
 	mixture    mixture
 	rows       [][]float64
-	order      *runs.Order
+	minibatch  func(step int) []int
 	parameters parameters
 	step       int
 }
@@ -198,11 +198,11 @@ func (f *fit) Steps(ctx context.Context, most int, rate func(int) float64) ([]ru
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var minibatch [][]float64
-	for _, row := range f.order.Minibatch(f.step) {
-		minibatch = append(minibatch, f.rows[row])
+	var rows [][]float64
+	for _, row := range f.minibatch(f.step) {
+		rows = append(rows, f.rows[row])
 	}
-	of, logP, h := f.parameters.expect(minibatch)
+	of, logP, h := f.parameters.expect(rows)
 	f.parameters = f.parameters.statistics().towards(of, rate(0)).maximum()
 	f.step++
 	return []runs.Measures{f.measures(logP, h)}, nil

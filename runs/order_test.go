@@ -10,10 +10,11 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// epochRows returns the minibatches of one epoch.
-func epochRows(o *Order, epoch int) (minibatches [][]int) {
-	for step := range o.stepsPerEpoch {
-		minibatches = append(minibatches, slices.Clone(o.Minibatch(epoch*o.stepsPerEpoch+step)))
+// epochRows returns the minibatches of one epoch of n rows.
+func epochRows(minibatch func(step int) []int, n, batch, epoch int) (minibatches [][]int) {
+	perEpoch := (n + batch - 1) / batch
+	for step := range perEpoch {
+		minibatches = append(minibatches, slices.Clone(minibatch(epoch*perEpoch+step)))
 	}
 	return minibatches
 }
@@ -22,10 +23,10 @@ func TestEachEpochVisitsEachRowOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.IntRange(1, 60).Draw(t, "rows")
 		batch := rapid.IntRange(1, rows).Draw(t, "batch")
-		o := NewOrder(rapid.Uint64().Draw(t, "seed"), dataset.Split{Values: dataset.Values{Rows: rows}}, batch)
+		o := Minibatches(rapid.Uint64().Draw(t, "seed"), dataset.Split{Values: dataset.Values{Rows: rows}}, batch)
 		for range 3 {
 			epoch := rapid.IntRange(0, 1000).Draw(t, "epoch") // in any order
-			minibatches := epochRows(o, epoch)
+			minibatches := epochRows(o, rows, batch, epoch)
 			for i, m := range minibatches {
 				want := batch
 				if i == len(minibatches)-1 {
@@ -49,7 +50,7 @@ func TestEachEpochVisitsEachRowOnce(t *testing.T) {
 func TestOrderDependsOnSeedAndEpoch(t *testing.T) {
 	const rows = 100
 	order := func(seed uint64, epoch int) []int {
-		return slices.Concat(epochRows(NewOrder(seed, dataset.Split{Values: dataset.Values{Rows: rows}}, 16), epoch)...)
+		return slices.Concat(epochRows(Minibatches(seed, dataset.Split{Values: dataset.Values{Rows: rows}}, 16), rows, 16, epoch)...)
 	}
 	if !slices.Equal(order(1, 2), order(1, 2)) {
 		t.Error("the same epoch of the same seed has two orders")
@@ -70,14 +71,14 @@ func TestOrderDependsOnSeedAndEpoch(t *testing.T) {
 // TestMinibatchIsAFunctionOfTheStep asks for steps in another order than training does, like the
 // refresh of a resumed run.
 func TestMinibatchIsAFunctionOfTheStep(t *testing.T) {
-	forward := NewOrder(1, dataset.Split{Values: dataset.Values{Rows: 50}}, 8)
+	forward := Minibatches(1, dataset.Split{Values: dataset.Values{Rows: 50}}, 8)
 	var want [][]int
 	for step := range 21 {
-		want = append(want, slices.Clone(forward.Minibatch(step)))
+		want = append(want, slices.Clone(forward(step)))
 	}
-	backward := NewOrder(1, dataset.Split{Values: dataset.Values{Rows: 50}}, 8)
+	backward := Minibatches(1, dataset.Split{Values: dataset.Values{Rows: 50}}, 8)
 	for step := 20; step >= 0; step-- {
-		if !slices.Equal(backward.Minibatch(step), want[step]) {
+		if !slices.Equal(backward(step), want[step]) {
 			t.Errorf("step %d has another minibatch when it is asked for first", step)
 		}
 	}
@@ -92,10 +93,10 @@ func TestWeightedRowsAreVisitedInProportion(t *testing.T) {
 	}
 	const epochs = 4000
 	visits := make([]int, n)
-	o := NewOrder(3, dataset.Split{Values: dataset.Values{Rows: n}, Weights: weights}, 4)
+	o := Minibatches(3, dataset.Split{Values: dataset.Values{Rows: n}, Weights: weights}, 4)
 	for epoch := range epochs {
 		of := make([]int, n)
-		for _, row := range slices.Concat(epochRows(o, epoch)...) {
+		for _, row := range slices.Concat(epochRows(o, n, 4, epoch)...) {
 			of[row]++
 			visits[row]++
 		}

@@ -44,55 +44,42 @@ func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 	return 1
 }
 
-// Order determines the rows of each step's minibatch. Each epoch visits the training rows once, in an order
-// determined by the seed and the epoch. If the N rows have weights, it visits row i N·wᵢ/Σw times instead,
-// rounded up or down at random.
-type Order struct {
-	seed          uint64
-	rows, batch   int
-	weights       []float64
-	stepsPerEpoch int
-
-	epoch       int // epoch of the permutation
-	permutation []int
-}
-
-// NewOrder returns the order of rows in minibatches of batch rows. There must be at least 1 row, and batch
-// must be at least 1.
-func NewOrder(seed uint64, rows dataset.Split, batch int) *Order {
-	return &Order{seed: seed, rows: rows.Rows, batch: batch, weights: rows.Weights, stepsPerEpoch: (rows.Rows + batch - 1) / batch}
-}
-
-// Minibatch returns the indices of the rows of a step, counted from 0. The slice stays valid until
-// Minibatch is called for a step of another epoch.
-func (o *Order) Minibatch(step int) []int {
-	epoch, first := step/o.stepsPerEpoch, step%o.stepsPerEpoch*o.batch
-	if o.permutation == nil || epoch != o.epoch {
-		o.epoch = epoch
-		stream := philox.NewStream(o.seed, philox.Order, uint32(epoch))
-		o.permutation = stream.Perm(o.rows)
-		if o.weights != nil {
-			o.resample(stream)
+// Minibatches returns a function that returns the indices of the rows of a step's minibatch, with steps counted from 0. Each
+// epoch visits the training rows once, in an order determined by the seed and the epoch. If the N rows have weights, it visits
+// row i N·wᵢ/Σw times instead, rounded up or down at random. There must be at least 1 row, and batch, the number of rows in a
+// minibatch, must be at least 1. The slice stays valid until the function is called for a step of another epoch.
+func Minibatches(seed uint64, rows dataset.Split, batch int) func(step int) []int {
+	n, stepsPerEpoch, current := rows.Rows, (rows.Rows+batch-1)/batch, -1
+	var order []int // of the current epoch
+	return func(step int) []int {
+		epoch, first := step/stepsPerEpoch, step%stepsPerEpoch*batch
+		if epoch != current {
+			current = epoch
+			stream := philox.NewStream(seed, philox.Order, uint32(epoch))
+			order = stream.Perm(n)
+			if rows.Weights != nil {
+				resample(order, rows.Weights, stream)
+			}
 		}
+		return order[first:min(first+batch, n)]
 	}
-	return o.permutation[first:min(first+o.batch, o.rows)]
 }
 
-// resample replaces the rows of the permutation by rows drawn by systematic resampling: the weights lie end to
+// resample replaces the rows of a permutation by rows drawn by systematic resampling: the weights lie end to
 // end on a line, and each point of an even grid with a random start selects the row in whose weight it lies.
-func (o *Order) resample(stream *philox.Stream) {
-	step := floats.Sum(o.weights) / float64(o.rows)
-	drawn := make([]int, o.rows)
-	row, end, at := 0, o.weights[0], step*(float64(stream.Uint32())+0.5)/(1<<32)
+func resample(permutation []int, weights []float64, stream *philox.Stream) {
+	step := floats.Sum(weights) / float64(len(weights))
+	drawn := make([]int, len(weights))
+	row, end, at := 0, weights[0], step*(float64(stream.Uint32())+0.5)/(1<<32)
 	for k := range drawn {
-		for at >= end && row+1 < o.rows {
+		for at >= end && row+1 < len(weights) {
 			row++
-			end += o.weights[row]
+			end += weights[row]
 		}
 		drawn[k] = row
 		at += step
 	}
-	for k, n := range o.permutation {
-		o.permutation[k] = drawn[n]
+	for k, n := range permutation {
+		permutation[k] = drawn[n]
 	}
 }

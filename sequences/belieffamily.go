@@ -200,7 +200,7 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	} else if m.blocks.inverses[ofVisible] != nil {
 		return nil
 	}
-	f := gather(b.Rows, runs.NewOrder(e.Seed, b.Rows, s.BatchSize).Minibatch(last))
+	f := gather(b.Rows, runs.Minibatches(e.Seed, b.Rows, s.BatchSize)(last))
 	source := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
 	then := m.with(m.blocks.parameters)
 	m.blocks.inverses, err = then.invert(f, then.samples(f, s, source), s.Samples, s.Lag, fisher.Settings{Damping: s.Damping, Steps: s.Refresh}, source)
