@@ -42,10 +42,7 @@ func readClock(path string, step int, bound binding) (*clock, error) {
 // without a checksum is accepted only if from contains "".
 func parseClock(text []byte, from []string) (clock, error) {
 	var c clock
-	sealed, err := unmarshalSealed(text, &c, from...)
-	if err == nil && !sealed && !slices.Contains(from, "") {
-		err = errNoSeal
-	}
+	err := unmarshalSealed(text, &c, slices.Contains(from, ""), from...)
 	if err == nil && (c.Seconds < 0 || c.Recorded < 0 || c.Sessions < 0) {
 		err = fmt.Errorf("%v seconds, %d recorded steps and %d sessions: none may be negative", c.Seconds, c.Recorded, c.Sessions)
 	}

@@ -138,19 +138,22 @@ func marshalSealed(object any, start string) ([]byte, error) {
 	return line, nil
 }
 
-// unmarshalSealed reads an object that marshalSealed wrote with one of the texts in from, and reports
-// whether the line has a checksum.
-func unmarshalSealed(b []byte, object any, from ...string) (sealed bool, err error) {
+// unmarshalSealed reads an object that marshalSealed wrote with one of the texts in from. The line may lack its checksum
+// if unsealed is true.
+func unmarshalSealed(b []byte, object any, unsealed bool, from ...string) error {
 	fields, seal := unseal(bytes.TrimSuffix(b, []byte("\n")))
-	if seal != "" {
-		if !slices.ContainsFunc(from, func(start string) bool { return chain(start, fields) == seal }) {
-			return true, errSeal
-		}
-		return true, json.Unmarshal(b, object)
+	switch {
+	case seal != "" && !slices.ContainsFunc(from, func(start string) bool { return chain(start, fields) == seal }):
+		return errSeal
+	case seal != "":
+		return json.Unmarshal(b, object)
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields() // for example a checksum whose key is damaged
-	return false, d.Decode(object)
+	if err := d.Decode(object); err != nil || unsealed {
+		return err
+	}
+	return errNoSeal
 }
 
 // textSeal begins the last line of an experiment file in a run's directory; the checksum follows.

@@ -339,11 +339,7 @@ func readPlan(dir string) ([]uint64, error) {
 		return nil, err
 	}
 	var p seedPlan
-	sealed, err := unmarshalSealed(text, &p, "")
-	if err == nil && !sealed {
-		err = errNoSeal
-	}
-	if err != nil {
+	if err := unmarshalSealed(text, &p, false, ""); err != nil {
 		return nil, fmt.Errorf("%s: %w: restore the file from a copy, or remove it, which leaves only the seeds that have a directory", path, err)
 	}
 	return p.Seeds, nil
