@@ -44,7 +44,7 @@ func Claim(e Experiment, set *dataset.Set, dir string) error {
 	if err != nil {
 		return err
 	}
-	held, err := claim(dir, e, set)
+	held, _, err := claim(dir, e, set)
 	if err != nil {
 		return err
 	}
@@ -122,22 +122,24 @@ func checkWritten(e Experiment) error {
 }
 
 // claim makes dir the directory of experiment e on set, unless it belongs to another experiment or
-// another program trains in it. It removes the leftovers of a killed program.
-func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
+// another program trains in it. It removes the leftovers of a killed program. same reports whether the directory has the file
+// of e, with its checksum, and not that of an experiment that keeps other checkpoints or measures something else.
+func claim(dir string, e Experiment, set *dataset.Set) (held *file.Held, same bool, err error) {
 	if dir == "" {
-		return nil, errNoDirectory
+		return nil, false, errNoDirectory
 	}
 	if err := refuseForeign(dir); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	held, err := hold(dir)
-	if err != nil {
-		return nil, err
+	if held, err = hold(dir); err != nil {
+		return nil, false, err
 	}
-	there, _, err := readExperiment(dir)
+	there, sealed, err := readExperiment(dir)
 	switch {
 	case err == nil:
-		if _, err = compare(dir, there, e); err == nil && !exists(held.Path(schemaFile)) { // an earlier version wrote none
+		same, err = compare(dir, there, e)
+		same = same && sealed
+		if err == nil && !exists(held.Path(schemaFile)) { // an earlier version wrote none
 			err = storeSchema(held, set)
 		}
 	case errors.Is(err, os.ErrNotExist):
@@ -148,15 +150,16 @@ func claim(dir string, e Experiment, set *dataset.Set) (*file.Held, error) {
 		if err == nil {
 			err = held.WriteAside(experimentFile, sealText(e.TOML()))
 		}
+		same = true
 	}
 	if err == nil {
 		err = held.RemoveLeftovers(isRunFile)
 	}
 	if err != nil {
 		held.Release()
-		return nil, notWritten(dir, err)
+		return nil, false, notWritten(dir, err)
 	}
-	return held, nil
+	return held, same, nil
 }
 
 // hold locks a directory for this program. If another program holds it, the error is a *TakenError.
@@ -226,21 +229,6 @@ func readExperiment(dir string) (e Experiment, sealed bool, err error) {
 		return nil, sealed, fmt.Errorf("%s: %w", path, err)
 	}
 	return e, sealed, nil
-}
-
-// adopt replaces the experiment in the directory by e, which may keep other checkpoints and measure
-// something else, and adds a checksum if there is none.
-func adopt(held *file.Held, e Experiment) error {
-	dir := held.Path("")
-	there, sealed, err := readExperiment(dir)
-	if err != nil {
-		return err
-	}
-	same, err := compare(dir, there, e)
-	if err != nil || same && sealed {
-		return err
-	}
-	return held.WriteAside(experimentFile, sealText(e.TOML()))
 }
 
 func refuseForeign(dir string) error {

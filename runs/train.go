@@ -37,7 +37,7 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	if err := Await(ctx, dir, recorders...); err != nil {
 		return nil, err
 	}
-	held, err := claim(dir, e, set)
+	held, same, err := claim(dir, e, set)
 	if err != nil {
 		if run := finishedThere(dir, e, err); run != nil {
 			return run, run.lost
@@ -52,8 +52,10 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	if run.Finished() {
 		return run, run.lost
 	}
-	if err := adopt(held, e); err != nil {
-		return nil, notWritten(dir, err)
+	if !same {
+		if err := held.WriteAside(experimentFile, sealText(e.TOML())); err != nil {
+			return nil, notWritten(dir, err)
+		}
 	}
 	t, err := newTraining(run, e, set, held)
 	if err != nil {
