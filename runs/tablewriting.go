@@ -27,26 +27,19 @@ func (t *Table) String() string {
 // written as a dash, and an infinity as +Inf or -Inf. The alignment is right for alphabetic scripts,
 // including combining characters.
 func (t *Table) WriteText(w io.Writer) error {
-	lines := t.lines(strings.NewReplacer())
 	widths := make([]int, len(t.columns))
-	for _, line := range lines {
+	for _, line := range t.lines(oneLine) {
 		for i, cell := range line {
 			widths[i] = max(widths[i], names.Width(cell))
 		}
 	}
-	var b strings.Builder
-	if t.title != "" {
-		b.WriteString(oneLine(t.title) + "\n\n")
-	}
-	for _, line := range lines {
+	return t.write(w, oneLine, "", "%s\n\n", "", func(_ int, line []string) string {
 		for i, cell := range line {
 			padding := strings.Repeat(" ", widths[i]-names.Width(cell))
 			line[i] = t.columns[i].Kind.aligned(cell+padding, padding+cell)
 		}
-		b.WriteString(strings.TrimRight(strings.Join(line, "  "), " ") + "\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+		return strings.TrimRight(strings.Join(line, "  "), " ") + "\n"
+	})
 }
 
 // EscapeMarkdown escapes a text so that Markdown shows it unchanged.
@@ -59,23 +52,13 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`,
 // WriteMarkdown writes the table as GitHub Markdown. The contents are as in WriteText, with the title in
 // bold and texts escaped.
 func (t *Table) WriteMarkdown(w io.Writer) error {
-	var b strings.Builder
-	if t.title != "" {
-		fmt.Fprintf(&b, "**%s**\n\n", markdownEscapes.Replace(oneLine(t.title)))
-	}
-	for i, line := range t.lines(markdownEscapes) {
-		b.WriteString("| " + strings.Join(line, " | ") + " |\n")
-		if i > 0 {
-			continue
+	return t.write(w, EscapeMarkdown, "", "**%s**\n\n", "", func(i int, line []string) string {
+		text := "| " + strings.Join(line, " | ") + " |\n"
+		if i == 0 {
+			text += "|" + t.eachAligned(" --- |", " ---: |") + "\n"
 		}
-		b.WriteByte('|')
-		for _, c := range t.columns {
-			b.WriteString(c.Kind.aligned(" --- |", " ---: |"))
-		}
-		b.WriteByte('\n')
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+		return text
+	})
 }
 
 // latexEscapes escapes markup, and writes the signs of methods and measures as commands, which pdfTeX needs.
@@ -86,38 +69,40 @@ var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `&`, `\&`, `%`, 
 // WriteLaTeX writes the table as a tabular, which needs no package, within a table with a caption if there is a
 // title. The contents are as in WriteText, with texts escaped.
 func (t *Table) WriteLaTeX(w io.Writer) error {
-	var b strings.Builder
+	end := "\\hline\n\\end{tabular}\n"
 	if t.title != "" {
-		fmt.Fprintf(&b, "\\begin{table}\n\\centering\n\\caption{%s}\n", latexEscapes.Replace(oneLine(t.title)))
+		end += "\\end{table}\n"
 	}
-	b.WriteString(`\begin{tabular}{`)
-	for _, c := range t.columns {
-		b.WriteString(c.Kind.aligned("l", "r"))
-	}
-	b.WriteString("}\n\\hline\n")
-	for i, line := range t.lines(latexEscapes) {
+	return t.write(w, latexEscapes.Replace, "", "\\begin{table}\n\\centering\n\\caption{%s}\n", end, func(i int, line []string) string {
+		if i == 0 {
+			return `\begin{tabular}{` + t.eachAligned("l", "r") + "}\n\\hline\n" + strings.Join(line, " & ") + " \\\\\n\\hline\n"
+		}
 		for j, cell := range line {
-			if i > 0 && t.columns[j].Kind.toTheRight() {
+			if t.columns[j].Kind.toTheRight() {
 				if cell = strings.Replace(cell, "Inf", `\infty`, 1); strings.ContainsAny(cell[:1], "+-") && cell != "--" {
 					line[j] = "$" + cell + "$"
 				}
 			}
 		}
-		b.WriteString(strings.Join(line, " & ") + " \\\\\n")
-		if i == 0 {
-			b.WriteString("\\hline\n")
-		}
-	}
-	b.WriteString("\\hline\n\\end{tabular}\n")
+		return strings.Join(line, " & ") + " \\\\\n"
+	})
+}
+
+// write writes begin, the title in a format, if there is one, the labels and the rows as text formats them, and end.
+func (t *Table) write(w io.Writer, escape func(string) string, begin, title, end string, text func(i int, line []string) string) error {
+	b := []string{begin}
 	if t.title != "" {
-		b.WriteString("\\end{table}\n")
+		b = append(b, fmt.Sprintf(title, escape(oneLine(t.title))))
 	}
-	_, err := io.WriteString(w, b.String())
+	for i, line := range t.lines(escape) {
+		b = append(b, text(i, line))
+	}
+	_, err := io.WriteString(w, strings.Join(append(b, end), ""))
 	return err
 }
 
 // lines returns the labels and the rows, formatted for people.
-func (t *Table) lines(escapes *strings.Replacer) [][]string {
+func (t *Table) lines(escape func(string) string) [][]string {
 	labels := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		labels[i] = cmp.Or(c.Label, c.Key)
@@ -128,13 +113,13 @@ func (t *Table) lines(escapes *strings.Replacer) [][]string {
 		if unit != "" {
 			labels[i] += " (" + unit + ")"
 		}
-		labels[i] = escapes.Replace(oneLine(labels[i]))
+		labels[i] = escape(oneLine(labels[i]))
 	}
 	lines := [][]string{labels}
 	for _, row := range t.Rows() {
 		line := make([]string, len(row))
 		for i, cell := range row {
-			line[i] = escapes.Replace(oneLine(t.columns[i].display(cell)))
+			line[i] = escape(oneLine(t.columns[i].display(cell)))
 		}
 		lines = append(lines, line)
 	}
@@ -170,6 +155,14 @@ func (k ColumnKind) aligned(left, right string) string {
 	return left
 }
 
+// eachAligned returns right for each column of numbers, and left for each other column.
+func (t *Table) eachAligned(left, right string) (all string) {
+	for _, c := range t.columns {
+		all += c.Kind.aligned(left, right)
+	}
+	return all
+}
+
 // oneLine replaces line breaks and terminal control characters by spaces.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -183,25 +176,17 @@ func oneLine(s string) string {
 // WriteHTML writes the table for a page or a notebook, with inline styles. The contents are as in
 // WriteText, with the title as the caption.
 func (t *Table) WriteHTML(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString(`<table style="border-collapse:collapse;font-size:13px">`)
-	if t.title != "" {
-		fmt.Fprintf(&b, `<caption style="text-align:left"><b>%s</b></caption>`, html.EscapeString(oneLine(t.title)))
-	}
-	for i, line := range t.lines(strings.NewReplacer()) {
+	const begin, title = `<table style="border-collapse:collapse;font-size:13px">`, `<caption style="text-align:left"><b>%s</b></caption>`
+	return t.write(w, html.EscapeString, begin, title, "</table>\n", func(i int, line []string) string {
 		element := "td"
 		if i == 0 {
 			element = "th"
 		}
-		b.WriteString("<tr>")
 		for j, cell := range line {
-			fmt.Fprintf(&b, `<%s style="text-align:%s;padding:2px 8px">%s</%[1]s>`, element, t.columns[j].Kind.aligned("left", "right"), html.EscapeString(cell))
+			line[j] = fmt.Sprintf(`<%s style="text-align:%s;padding:2px 8px">%s</%[1]s>`, element, t.columns[j].Kind.aligned("left", "right"), cell)
 		}
-		b.WriteString("</tr>\n")
-	}
-	b.WriteString("</table>\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+		return "<tr>" + strings.Join(line, "") + "</tr>\n"
+	})
 }
 
 // SettingsTable returns a table with one row per setting of an experiment.
