@@ -22,36 +22,13 @@ func copied(of runs.Tensor) runs.Tensor {
 	return of
 }
 
-const ofAnotherType = "of another type"
-
-// damages lists ways to damage a tensor.
-var damages = []struct {
-	name   string
-	damage func(of *runs.Tensor)
-}{
-	{"of another shape", func(of *runs.Tensor) { of.Shape = append([]int{1}, of.Shape...) }},
-	{"of other numbers", func(of *runs.Tensor) {
-		of.Shape = []int{of.Size() + 1}
-		if of.Wide != nil {
-			of.Wide = append(of.Wide, 0)
-		} else {
-			of.Data = append(of.Data, 0)
-		}
-	}},
-	{ofAnotherType, func(of *runs.Tensor) {
-		if of.Wide != nil {
-			of.Data, of.Wide = make([]float32, len(of.Wide)), nil
-		} else {
-			of.Data, of.Wide = nil, make([]float64, len(of.Data))
-		}
-	}},
-	{"not finite", func(of *runs.Tensor) {
-		if of.Wide != nil {
-			of.Wide[0] = math.Inf(1)
-		} else {
-			of.Data[0] = float32(math.NaN())
-		}
-	}},
+// set replaces the first number of a tensor.
+func set(of *runs.Tensor, value float64) {
+	if of.Wide != nil {
+		of.Wide[0] = value
+	} else {
+		of.Data[0] = float32(value)
+	}
 }
 
 // spoilt is a list of tensors with one damaged, missing or surplus tensor.
@@ -72,21 +49,19 @@ func (f Case[E, M]) spoil(all []runs.Tensor) (list []spoilt) {
 			damage(&damaged)
 			list = append(list, spoilt{tensor.Name + " " + what, tensor.Name, says, append(slices.Clone(without), damaged)})
 		}
-		for _, d := range damages {
-			says := ""
-			if d.name == ofAnotherType {
-				says = map[bool]string{true: "is of float32", false: "is of float64"}[tensor.Wide != nil]
-			}
-			add(d.name, says, d.damage)
+		add("of another shape", "", func(of *runs.Tensor) { of.Shape = append([]int{1}, of.Shape...) })
+		if tensor.Wide != nil {
+			add("of other numbers", "", func(of *runs.Tensor) { of.Shape, of.Wide = []int{of.Size() + 1}, append(of.Wide, 0) })
+			add("of another type", "is of float32", func(of *runs.Tensor) { of.Data, of.Wide = make([]float32, len(of.Wide)), nil })
+		} else {
+			add("of other numbers", "", func(of *runs.Tensor) { of.Shape, of.Data = []int{of.Size() + 1}, append(of.Data, 0) })
+			add("of another type", "is of float64", func(of *runs.Tensor) { of.Data, of.Wide = nil, make([]float64, len(of.Data)) })
+		}
+		for _, value := range []float64{math.NaN(), math.Inf(1)} {
+			add("not finite", "", func(of *runs.Tensor) { set(of, value) })
 		}
 		if value, some := f.Impossible[tensor.Name]; some {
-			add(fmt.Sprint("with the value ", value), fmt.Sprint(value), func(of *runs.Tensor) {
-				if of.Wide != nil {
-					of.Wide[0] = value
-				} else {
-					of.Data[0] = float32(value)
-				}
-			})
+			add(fmt.Sprint("with the value ", value), fmt.Sprint(value), func(of *runs.Tensor) { set(of, value) })
 		}
 	}
 	extra := copied(all[0])
@@ -219,7 +194,7 @@ func (f Case[E, M]) models(t *testing.T) {
 		}
 	}
 	tensors := must[*safetensors.File](t)(safetensors.Unmarshal(file.Bytes()))
-	damages[len(damages)-1].damage(&tensors.Tensors[0])
+	set(&tensors.Tensors[0], math.NaN())
 	tensors.Seal()
 	_, err = load(must[[]byte](t)(safetensors.Marshal(tensors)))
 	wantError(t, err, tensors.Tensors[0].Name, "not finite")
