@@ -139,15 +139,12 @@ func claim(dir string, e Experiment, set *dataset.Set) (held *file.Held, same bo
 	case err == nil:
 		same, err = compare(dir, there, e)
 		same = same && sealed
-		if err == nil && !exists(held.Path(schemaFile)) { // an earlier version wrote none
-			err = storeSchema(held, set)
+		if err == nil && !set.MadeFromRows() && !exists(held.Path(schemaFile)) { // an earlier version wrote none
+			err = storeData(held, set)
 		}
 	case errors.Is(err, os.ErrNotExist):
 		// The experiment is written last: if it exists, so do the data.
-		if err = storeDataset(held, set); err == nil {
-			err = storeSchema(held, set)
-		}
-		if err == nil {
+		if err = storeData(held, set); err == nil {
 			err = held.WriteAside(experimentFile, sealText(e.TOML()))
 		}
 		same = true
@@ -260,12 +257,19 @@ func isLeftover(name string) bool {
 	return is && isRunFile(of)
 }
 
-func storeDataset(held *file.Held, set *dataset.Set) error {
+// storeData writes the data, if dataset.FromRows made them, or else the schema of the data that the experiment names. It
+// removes the schema that a killed program left beside other data.
+func storeData(held *file.Held, set *dataset.Set) error {
 	if !set.MadeFromRows() {
-		return nil
+		of := set.Schema()
+		of.Fingerprint = set.Fingerprint()
+		return held.WriteAside(schemaFile, sealText(of.TOML()))
 	}
 	var b bytes.Buffer
 	if err := set.Save(&b); err != nil {
+		return err
+	}
+	if err := os.Remove(held.Path(schemaFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return held.WriteAside(datasetFile, b.Bytes())

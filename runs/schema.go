@@ -15,20 +15,6 @@ import (
 // longestSchema is the largest schema in bytes, of some 10⁵ columns.
 const longestSchema = 1 << 25
 
-// storeSchema writes the schema of data that the experiment names. It removes the schema that a killed program left
-// beside other data.
-func storeSchema(held *file.Held, set *dataset.Set) error {
-	if set.MadeFromRows() {
-		if err := os.Remove(held.Path(schemaFile)); !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	of := set.Schema()
-	of.Fingerprint = set.Fingerprint()
-	return held.WriteAside(schemaFile, sealText(of.TOML()))
-}
-
 // Blank returns the data set of the run without its rows, from schema.toml. It reads rows of other files, and writes
 // samples, without the files of the data. Blank returns Dataset if a program made the data from rows, or if an earlier
 // version trained the run, whose directory has no schema.
