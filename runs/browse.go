@@ -13,14 +13,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
-// followed returns a path at which filepath.WalkDir begins in the folder that dir names, even if dir is a link to it.
-func followed(dir string) string {
-	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return dir + string(filepath.Separator)
-	}
-	return dir
-}
-
 // within reports whether a link leads to a place in the folder root, where List finds it anyway.
 func within(link, root string) bool {
 	to, err := filepath.EvalSymlinks(link)
@@ -35,7 +27,10 @@ func within(link, root string) bool {
 // one of the run whose key ends in it, if there is one.
 func List(dir string) (list *Table, passed []error, err error) {
 	var found []*Run
-	root := followed(dir)
+	root := dir
+	if info, err := os.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		root += string(filepath.Separator) // WalkDir then begins in the folder that the link names
+	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		linked := err == nil && entry.Type()&fs.ModeSymlink != 0
 		if linked {

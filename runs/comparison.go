@@ -208,7 +208,9 @@ func (c *Comparison) findSettings() {
 		all[i] = c.Experiments[i].settings()
 		maps.Copy(names, all[i])
 	}
-	maps.DeleteFunc(names, func(name, _ string) bool { return name == "seed" || watches(name) })
+	maps.DeleteFunc(names, func(name, _ string) bool { // the seed, what training keeps and measures, and a checksum of another setting
+		return slices.Contains([]string{"seed", "keep", "record_steps", "start.parameters"}, name) || strings.HasPrefix(name, "measure.")
+	})
 	for _, known := range c.families() {
 		maps.DeleteFunc(names, func(name, _ string) bool { return known[name] == "" })
 	}
@@ -369,10 +371,4 @@ func (c Compared) Histories() []History {
 		histories = append(histories, run.History())
 	}
 	return histories
-}
-
-// watches reports whether a setting affects only what training keeps and measures, or is a checksum of
-// parameters that another setting names.
-func watches(name string) bool {
-	return name == "keep" || name == "record_steps" || name == "start.parameters" || strings.HasPrefix(name, "measure.")
 }

@@ -238,10 +238,12 @@ func refuseForeign(dir string) error {
 	}
 	foreign := ""
 	for _, entry := range entries {
-		switch name := entry.Name(); {
+		name := entry.Name()
+		of, left := file.Leftover(name) // of a killed program
+		switch {
 		case name == experimentFile:
 			return nil
-		case name != lockFile && name != file.LeaseFile && name != datasetFile && name != schemaFile && !isLeftover(name):
+		case name != lockFile && name != file.LeaseFile && name != datasetFile && name != schemaFile && !(left && isRunFile(of)):
 			foreign = name
 		}
 	}
@@ -249,12 +251,6 @@ func refuseForeign(dir string) error {
 		return fmt.Errorf("%s is neither empty nor the directory of a run (it contains %s but no %s): choose another directory", dir, foreign, experimentFile)
 	}
 	return nil
-}
-
-// isLeftover reports whether a killed program left a file of this name.
-func isLeftover(name string) bool {
-	of, is := file.Leftover(name)
-	return is && isRunFile(of)
 }
 
 // storeData writes the data, if dataset.FromRows made them, or else the schema of the data that the experiment names. It

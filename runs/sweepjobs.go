@@ -315,11 +315,16 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 	switch {
 	case err == nil:
 		return true, nil, nil
-	case errors.As(err, new(*TakenError)), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()), cannotGoOn(err):
+	case errors.As(err, new(*TakenError)), errors.Is(err, file.ErrLost), ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return false, nil, err
+	case errors.As(err, new(*file.WriteError)), errors.As(err, new(*dataError)), errors.Is(err, file.ErrNoLocks), ofDevice(err):
+		return false, nil, err // the settings are not the cause
 	}
 	failure = fmt.Errorf("%v: %w", j, err)
-	return true, failure, j.fail(failure)
+	if err := file.MkdirAll(filepath.Dir(j.Dir)); err != nil {
+		return true, failure, err
+	}
+	return true, failure, file.WriteAside(j.failure(), []byte(failure.Error()))
 }
 
 // settled reports whether a job needs no more training, because it has done its epochs, patience has ended it, or it failed.
@@ -342,20 +347,6 @@ func (j Job) release() {
 type dataError struct{ error }
 
 func (e *dataError) Unwrap() error { return e.error }
-
-// cannotGoOn reports whether the file system, the data or a device caused an error, rather than the
-// settings.
-func cannotGoOn(err error) bool {
-	return errors.As(err, new(*file.WriteError)) || errors.As(err, new(*dataError)) || errors.Is(err, file.ErrNoLocks) || ofDevice(err)
-}
-
-// fail records the error of a failed run next to its directory.
-func (j Job) fail(err error) error {
-	if err := file.MkdirAll(filepath.Dir(j.Dir)); err != nil {
-		return err
-	}
-	return file.WriteAside(j.failure(), []byte(err.Error()))
-}
 
 // Retry removes the records of failures of a share's jobs, so that Train tries these jobs again.
 func (s *Sweep) Retry(dir string, share Shard) error {

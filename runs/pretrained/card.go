@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -178,7 +177,8 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 	if card.Evaluation, err = evaluate(ctx, run, how, rivals, progress); err != nil {
 		return card, err
 	}
-	card.Data, card.Method, card.Epochs, card.Seconds = describe(set), run.Experiment().String(), run.Epochs(), run.Last().Seconds
+	card.Data = fmt.Sprintf("%s, %v, %v binarisation", set.Spec().Name, set.Shape(), set.Spec().Binarization)
+	card.Method, card.Epochs, card.Seconds = run.Experiment().String(), run.Epochs(), run.Last().Seconds
 	card.EvaluatedBy, card.Evaluated = runs.Version(), time.Now().UTC().Truncate(time.Second)
 	sessions, err := run.Provenance()
 	if err != nil {
@@ -221,10 +221,6 @@ func Add(ctx context.Context, run *runs.Run, about Card, how Evaluation, folder 
 		return card, err
 	}
 	return card, file.WriteAside(filepath.Join(dir, cardFile), append(text, '\n'))
-}
-
-func describe(set *dataset.Set) string {
-	return fmt.Sprintf("%s, %v, %v binarisation", set.Spec().Name, set.Shape(), set.Spec().Binarization)
 }
 
 // added appends text to texts, unless texts already contain it.
