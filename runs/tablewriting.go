@@ -215,20 +215,16 @@ func (t *Table) WriteCSV(w io.Writer) error {
 		}
 		var fields []string
 		for _, cell := range row {
-			fields = append(fields, csvField(cell))
+			text := plain(cell)
+			if _, is := cell.(string); is && strings.ContainsAny(text, ",\"\r\n") {
+				text = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+			}
+			fields = append(fields, text)
 		}
 		b.WriteString(strings.Join(fields, ",") + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func csvField(cell any) string {
-	text := plain(cell)
-	if _, is := cell.(string); is && strings.ContainsAny(text, ",\"\r\n") {
-		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
-	}
-	return text
 }
 
 // plain returns a cell as text, or "" if it is missing.
