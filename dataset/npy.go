@@ -35,8 +35,12 @@ func readNPY(r io.Reader) (tensor, error) {
 		in = struct{ io.Reader }{r} // hides the type *input, so that read does not pack the rows
 	}
 	got, err := a.read(in, length, kind, npy.Order(header.Type))
-	if err == nil {
-		err = npyLength(header, got, of.Width*product(a.size))
+	switch claim := of.Width * product(a.size); {
+	case err != nil:
+	case got < claim:
+		err = fmt.Errorf("the file ends after %d bytes of data, but an NPY array of type %s and shape %v has %d", got, header.Type, a.size, claim)
+	case got > claim:
+		err = fmt.Errorf("the file continues after the %d bytes of data of an NPY array of type %s and shape %v", claim, header.Type, a.size)
 	}
 	if err != nil {
 		return tensor{}, fmt.Errorf("NPY array: %w", err)
@@ -45,16 +49,4 @@ func readNPY(r io.Reader) (tensor, error) {
 		a = a.transposed()
 	}
 	return a, nil
-}
-
-// npyLength refuses a file whose data has more or fewer bytes than its header claims.
-func npyLength(header npy.Header, got, claim int) error {
-	kind, shape := header.Type, header.Shape
-	switch {
-	case got < claim:
-		return fmt.Errorf("the file ends after %d bytes of data, but an NPY array of type %s and shape %v has %d", got, kind, shape, claim)
-	case got > claim:
-		return fmt.Errorf("the file continues after the %d bytes of data of an NPY array of type %s and shape %v", claim, kind, shape)
-	}
-	return nil
 }

@@ -159,21 +159,21 @@ func (a *tensor) read(r io.Reader, header int, kind string, order binary.ByteOrd
 	if err != nil {
 		return 0, fmt.Errorf("the header claims too much, or nothing, with %w", err)
 	}
+	if in, ok := r.(*input); ok && in.size >= 0 && in.size-int64(header) < int64(n.Width*count) {
+		return int(in.size) - header, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, int64(n.Width*count)+1))
+	if bytes = len(data); err != nil || bytes < n.Width*count {
+		return bytes, err
+	}
 	if n.Value == nil {
-		a.bytes, bytes, err = readRest(r, header, count, 1, func(block []byte) []uint8 { return block })
-		if a.truth {
+		if a.bytes = data[:count:count]; a.truth {
 			for i, v := range a.bytes {
 				a.bytes[i] = min(v, 1)
 			}
 		}
-		return bytes, err
+		return bytes, nil
 	}
-	a.numbers, bytes, err = readRest(r, header, count, n.Width, func(block []byte) []float64 {
-		values := make([]float64, len(block)/n.Width)
-		for i := range values {
-			values[i] = n.Value(order, block[i*n.Width:])
-		}
-		return values
-	})
-	return bytes, err
+	a.numbers = n.Values(order, data[:n.Width*count])
+	return bytes, nil
 }

@@ -142,11 +142,7 @@ func readFloats(r io.Reader) (shape []int, values []float64, err error) {
 	if len(data) != of.Width*int(claim) {
 		return nil, nil, fmt.Errorf("%d bytes of data, but an array of shape %v has %d", len(data), shape, of.Width*int(claim))
 	}
-	values = make([]float64, claim)
-	for k := range values {
-		values[k] = of.Value(Order(kind), data[k*of.Width:])
-	}
-	if header.Fortran {
+	if values = of.Values(Order(kind), data); header.Fortran {
 		values = ByRows(values, shape)
 	}
 	return shape, values, nil

@@ -12,6 +12,15 @@ type Number struct {
 	Value func(order binary.ByteOrder, b []byte) float64 // decodes Width bytes; nil if each number is an unsigned byte
 }
 
+// Values decodes all numbers in data.
+func (n Number) Values(order binary.ByteOrder, data []byte) []float64 {
+	values := make([]float64, len(data)/n.Width)
+	for k := range values {
+		values[k] = n.Value(order, data[k*n.Width:])
+	}
+	return values
+}
+
 // Numbers has the supported types of numbers, by their names in NumPy without the byte order, such as f4.
 var Numbers = map[string]Number{
 	"u1": {Width: 1},
