@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -150,56 +149,45 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	}
 	var divided [3]Split
 	shape := Shape{h.Height, h.Width}
+	left := bytes.NewBuffer(data)
 	for i, split := range h.Splits {
-		part := data[:h.bytes(split)]
-		data = data[len(part):]
-		if values := split.Rows * shape.Units(); split.Missing {
-			end := len(part) - (values+7)/8
-			for _, v := range numbers.Bits(values, part[end:]).Row(0) {
-				divided[i].Missing = append(divided[i].Missing, v != 0)
-			}
-			part = part[:end]
-		}
-		if split.Weights {
-			end := len(part) - 8*split.Rows
-			for k := end; k < len(part); k += 8 {
-				divided[i].Weights = append(divided[i].Weights, math.Float64frombits(binary.LittleEndian.Uint64(part[k:])))
-			}
-			if slices.ContainsFunc(divided[i].Weights, func(w float64) bool { return w < 0 || !statistics.Finite(w) }) {
-				return nil, "", errors.New("the stored data set is damaged: it has weights that are negative or not finite")
-			}
-			part = part[:end]
-		}
-		if split.Lengths {
-			end := len(part) - 4*split.Rows
-			for k := end; k < len(part); k += 4 {
-				divided[i].Lengths = append(divided[i].Lengths, int(binary.LittleEndian.Uint32(part[k:])))
-			}
-			if err := checkLengths(divided[i].Lengths, split.Rows, shape.Height); err != nil {
-				return nil, "", fmt.Errorf("the stored data set is damaged: %w", err)
-			}
-			part = part[:end]
-		}
-		labels := len(part)
-		if split.Labeled {
-			labels -= split.Rows
-			divided[i].Labels = part[labels:]
-		}
-		divided[i].Shape = shape
-		switch part = part[:labels:labels]; h.Bits {
+		of, values := &divided[i], split.Rows*shape.Units()
+		of.Shape = shape
+		switch h.Bits {
 		case 1:
-			divided[i].Values = byRows(part, split.Rows, shape.Units())
+			of.Values = byRows(slices.Clip(left.Next((values+7)/8)), split.Rows, shape.Units())
 		case 8:
-			divided[i].Values = Bytes(shape.Units(), part)
+			of.Values = Bytes(shape.Units(), slices.Clip(left.Next(values)))
 		case 32:
-			reals := make([]float32, labels/4)
-			for k := range reals {
-				reals[k] = math.Float32frombits(binary.LittleEndian.Uint32(part[4*k:]))
-			}
+			reals := make([]float32, values)
+			_, _ = binary.Decode(left.Next(4*values), binary.LittleEndian, reals)
 			if slices.ContainsFunc(reals, func(v float32) bool { return !statistics.Finite(float64(v)) }) {
 				return nil, "", errors.New("the stored data set is damaged: it has numbers that are not finite")
 			}
-			divided[i].Values = Reals(shape.Units(), reals)
+			of.Values = Reals(shape.Units(), reals)
+		}
+		if split.Labeled {
+			of.Labels = left.Next(split.Rows)
+		}
+		if split.Lengths {
+			for range split.Rows {
+				of.Lengths = append(of.Lengths, int(binary.LittleEndian.Uint32(left.Next(4))))
+			}
+			if err := checkLengths(of.Lengths, split.Rows, shape.Height); err != nil {
+				return nil, "", fmt.Errorf("the stored data set is damaged: %w", err)
+			}
+		}
+		if split.Weights {
+			of.Weights = make([]float64, split.Rows)
+			_, _ = binary.Decode(left.Next(8*split.Rows), binary.LittleEndian, of.Weights)
+			if slices.ContainsFunc(of.Weights, func(w float64) bool { return w < 0 || !statistics.Finite(w) }) {
+				return nil, "", errors.New("the stored data set is damaged: it has weights that are negative or not finite")
+			}
+		}
+		if split.Missing {
+			for _, v := range numbers.Bits(values, left.Next((values+7)/8)).Row(0) {
+				of.Missing = append(of.Missing, v != 0)
+			}
 		}
 	}
 	s = newSet(h.Spec.OpenedBefore(), divided[0], divided[1], divided[2])
