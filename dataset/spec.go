@@ -215,7 +215,7 @@ func (s Spec) check() error {
 	switch {
 	case s.Name == "":
 		return errors.New("data set without a name: give the name of a set or the path of a file")
-	case s.Binarization > Real:
+	case s.Binarization < Fixed || s.Binarization > Real:
 		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray, Drawn and Real", s.Name, s.Binarization)
 	case s.Standardize && s.Binarization != Real:
 		return fmt.Errorf("data set %s: standardize = true is for real numbers, but binarization = %v: use binarization real (--binarization real), or omit standardize", s.Name, s.Binarization)
@@ -262,7 +262,7 @@ func (s Spec) clone() Spec {
 
 // Binarization is how the grey values of a set become values of visible units. For data that is already 0 and 1,
 // all kinds but Real give the same values.
-type Binarization uint8
+type Binarization int
 
 const (
 	// Fixed rounds every value at one half, once, when the set is opened: the values become 0 and 255.
@@ -286,10 +286,5 @@ func (b Binarization) String() string { return binarizationNames.Name(int(b)) }
 func (b Binarization) MarshalText() ([]byte, error) { return binarizationNames.Marshal(int(b)) }
 
 func (b *Binarization) UnmarshalText(text []byte) error {
-	var value int
-	if err := binarizationNames.Parse(&value, text); err != nil {
-		return err
-	}
-	*b = Binarization(value)
-	return nil
+	return binarizationNames.Parse((*int)(b), text)
 }
