@@ -228,19 +228,11 @@ var olivettiShape = Shape{64, 64}
 func readMiddles(c collection) (source, error) {
 	c.shape = olivettiShape
 	data, err := readBytes(c)
-	if err == nil {
-		data.train = data.train.middle(Shape{48, 48})
+	var middles []uint8
+	for i := range data.train.Rows {
+		middles = append(middles, data.train.crop(i, 8, 8, Shape{48, 48})...)
 	}
-	return data, err
-}
-
-func (r rows) middle(shape Shape) rows {
-	top, left := (r.Shape.Height-shape.Height)/2, (r.Shape.Width-shape.Width)/2
-	cut := make([]uint8, 0, r.count()*shape.Units())
-	for i := range r.count() {
-		cut = append(cut, r.crop(i, top, left, shape)...)
-	}
-	return bytesOf(shape, cut, r.Labels)
+	return source{train: bytesOf(Shape{48, 48}, middles, nil)}, err
 }
 
 // crop returns the pixels of a part of image i, whose upper left pixel is at top and left.
@@ -385,7 +377,15 @@ func readTextFiles(c collection) (data source, err error) {
 // as a horizontal one. The test rows are the distribution itself: one row for each horizontal pattern and two
 // for each vertical one.
 func readThreeByThree(collection) (source, error) {
-	patterns := threeByThree()
+	var horizontal, vertical []uint8
+	for lines := 0b001; lines < 0b111; lines++ {
+		for cell := range 9 {
+			row, column := cell/3, cell%3
+			horizontal = append(horizontal, 255*uint8(lines>>row&1))
+			vertical = append(vertical, 255*uint8(lines>>column&1))
+		}
+	}
+	patterns := slices.Concat(horizontal, vertical, vertical)
 	return source{
 		train: bytesOf(Shape{3, 3}, slices.Repeat(patterns, 1000), nil),
 		test:  bytesOf(Shape{3, 3}, patterns, nil),
@@ -431,16 +431,4 @@ func readShiftedDots(c collection) (source, error) {
 func cutAt(train int, shape Shape, values, labels []uint8) source {
 	cut := train * shape.Units()
 	return source{train: bytesOf(shape, values[:cut:cut], labels[:train:train]), test: bytesOf(shape, values[cut:], labels[train:])}
-}
-
-func threeByThree() []uint8 {
-	var horizontal, vertical []uint8
-	for lines := 0b001; lines < 0b111; lines++ {
-		for cell := range 9 {
-			row, column := cell/3, cell%3
-			horizontal = append(horizontal, 255*uint8(lines>>row&1))
-			vertical = append(vertical, 255*uint8(lines>>column&1))
-		}
-	}
-	return slices.Concat(horizontal, vertical, vertical)
 }

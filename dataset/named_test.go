@@ -209,14 +209,15 @@ func TestFilesOfAnotherSetAreRefused(t *testing.T) {
 	wantError(t, err, "train.gz has 2 images", "train-labels.gz has 3 labels")
 }
 
-func TestMiddlesOfImages(t *testing.T) {
+func TestPartsOfImages(t *testing.T) {
 	images := bytesOf(Shape{4, 3}, []uint8{
 		0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 		20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
 	}, []uint8{6, 7})
-	got := images.middle(Shape{2, 1})
-	if want := []uint8{4, 7, 24, 27}; got.Shape != (Shape{2, 1}) || !slices.Equal(got.Labels, images.Labels) || !slices.Equal(got.Bytes(), want) {
-		t.Errorf("shape %v, labels %v, values %v, want %v", got.Shape, got.Labels, got.Bytes(), want)
+	for i, want := range [][]uint8{{4, 7}, {24, 27}} {
+		if got := images.crop(i, 1, 1, Shape{2, 1}); !slices.Equal(got, want) {
+			t.Errorf("part of image %d: %v, want %v", i, got, want)
+		}
 	}
 }
 
