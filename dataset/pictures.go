@@ -44,31 +44,25 @@ func readFolder(folder string) (data source, err error) {
 		return data, err
 	}
 	var classes []string
-	folders := map[string][]string{}
+	folders, loose := map[string][]string{}, map[string][]string{} // in each part, and the pictures beside them
 	for _, part := range within {
 		if parts[part] == nil {
 			return data, fmt.Errorf("%s has a folder train and a folder %s: give train, validation and test, or only classes", folder, part)
 		}
-		of, _, err := list(filepath.Join(folder, part))
-		if err != nil {
+		if folders[part], loose[part], err = list(filepath.Join(folder, part)); err != nil {
 			return data, err
 		}
-		folders[part] = of
-		classes = append(classes, of...)
+		classes = append(classes, folders[part]...)
 	}
 	if len(pictures) > 0 {
 		return data, fmt.Errorf("%s has a folder train and pictures next to it: move them into train", folder)
 	}
 	for _, part := range within {
 		path := filepath.Join(folder, part)
-		_, pictures, err := list(path)
-		if err != nil {
-			return data, err
-		}
 		if parts[part].count() > 0 {
 			return data, fmt.Errorf("%s has several folders of the same part as %s: keep one", folder, part)
 		}
-		if err := parts[part].readClasses(path, folders[part], pictures, distinct(classes)); err != nil {
+		if err := parts[part].readClasses(path, folders[part], loose[part], distinct(classes)); err != nil {
 			return data, err
 		}
 		if parts[part].Shape != data.train.Shape && data.train.count() > 0 && parts[part].count() > 0 {
