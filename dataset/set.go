@@ -479,18 +479,23 @@ const mostScale = 3
 // ScaleNotice returns a warning for models that do not standardise real numbers if a training column has a large mean
 // or standard deviation, or "" if none has.
 func (s *Set) ScaleNotice() string {
-	if s.scalings != nil {
+	if s.scalings != nil || !s.train.AreReal() {
 		return ""
 	}
-	column, mean, deviation := s.farthest()
-	if max(math.Abs(mean), deviation) <= mostScale {
+	column, most := "", scaling{}
+	for i, of := range s.train.moments(s.train.MeanWeights()) {
+		if max(math.Abs(of.Mean), of.SD) > max(math.Abs(most.Mean), most.SD) {
+			column, most = s.placeOf(i), of
+		}
+	}
+	if max(math.Abs(most.Mean), most.SD) <= mostScale {
 		return ""
 	}
 	remedy := "standardise the numbers with standardize = true (--standardize)"
 	if s.isImages() {
 		remedy = fmt.Sprintf("divide the numbers by the largest possible value, such as largest = %v (--largest)", max(slices.Max(s.train.Reals()), -slices.Min(s.train.Reals())))
 	}
-	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: %s", column, s.Name(), mean, deviation, remedy)
+	return fmt.Sprintf("%s of %s has the mean %.4g and the standard deviation %.4g, but a new model expects numbers within a few units of 0: %s", column, s.Name(), most.Mean, most.SD, remedy)
 }
 
 // DensityNotice returns a warning for models that treat all units as real numbers if some columns of real rows have
@@ -506,24 +511,6 @@ func (s *Set) DensityNotice() string {
 		return ""
 	}
 	return fmt.Sprintf("columns of %s with categories (%s) have densities here, like real numbers: do not compare log p with the log p of a model of their probabilities, such as a Helmholtz machine with --groups data", s.Name(), quoted(columns))
-}
-
-// farthest names the column of real training numbers with the largest mean, without its sign, or standard deviation.
-// It returns zeros for other values.
-func (s *Set) farthest() (column string, mean, deviation float64) {
-	if !s.train.AreReal() {
-		return "", 0, 0
-	}
-	for i, of := range s.realMoments() {
-		if max(math.Abs(of.Mean), of.SD) > max(math.Abs(mean), deviation) {
-			column, mean, deviation = s.placeOf(i), of.Mean, of.SD
-		}
-	}
-	return column, mean, deviation
-}
-
-func (s *Set) realMoments() []scaling {
-	return s.train.moments(s.train.MeanWeights())
 }
 
 // placeOf names the column or the place of a unit of the rows, for sequences of a step.
@@ -548,7 +535,7 @@ func (s *Set) constant() (place, without string) {
 	if !s.train.AreReal() || s.isImages() {
 		return "", ""
 	}
-	for k, of := range s.realMoments() {
+	for k, of := range s.train.moments(s.train.MeanWeights()) {
 		i := slices.IndexFunc(s.columns, func(c Column) bool { return c.First <= k && k < c.First+c.Units })
 		switch {
 		case of.SD > 0 || i >= 0 && (s.columns[i].Kind != RealColumn || s.columns[i].Units > 1):

@@ -27,7 +27,7 @@ func TestWeightsCountInMeans(t *testing.T) {
 				t.Fatalf("with the unit %g, row %d has the share %v, want %v", unit, r+1, share, want)
 			}
 		}
-		if by := set.realMoments()[0]; math.Abs(by.Mean-2.5/3) > 1e-9 || math.Abs(by.SD-math.Sqrt(2)/3) > 1e-9 {
+		if by := set.train.moments(set.train.MeanWeights())[0]; math.Abs(by.Mean-2.5/3) > 1e-9 || math.Abs(by.SD-math.Sqrt(2)/3) > 1e-9 {
 			t.Errorf("with the unit %g, the moments are %v", unit, by)
 		}
 	}
