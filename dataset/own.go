@@ -45,7 +45,6 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		return nil, fmt.Errorf("data set %s: no rows to train on", s.Name)
 	}
 	var data source
-	var err error
 	parts := []struct {
 		name   string
 		to     *rows
@@ -53,8 +52,12 @@ func (s Spec) FromLabeledRows(shape Shape, train, test [][]float64, trainLabels,
 		labels []uint8
 	}{{"training", &data.train, train, trainLabels}, {"test", &data.test, test, testLabels}}
 	for _, part := range parts {
-		if *part.to, err = flatten(shape, part.values); err != nil {
-			return nil, fmt.Errorf("data set %s: %s %w", s.Name, part.name, err)
+		*part.to = rows{Split: Split{Shape: shape}, numbers: make([]float64, 0, len(part.values)*shape.Units())}
+		for i, values := range part.values {
+			if len(values) != shape.Units() {
+				return nil, fmt.Errorf("data set %s: %s row %d has %d values, but a row of shape %v has %d", s.Name, part.name, i+1, len(values), shape, shape.Units())
+			}
+			part.to.numbers = append(part.to.numbers, values...)
 		}
 	}
 	if s.Binarization != Real && s.Largest == 0 {
@@ -114,18 +117,6 @@ func (r *rows) label(labels []uint8) error {
 	}
 	r.Labels = slices.Clone(labels)
 	return nil
-}
-
-// flatten copies the slices, one per row, into rows of a shape. It refuses slices of other lengths.
-func flatten(shape Shape, slices [][]float64) (rows, error) {
-	r := rows{Split: Split{Shape: shape}, numbers: make([]float64, 0, len(slices)*shape.Units())}
-	for i, slice := range slices {
-		if len(slice) != shape.Units() {
-			return rows{}, fmt.Errorf("row %d has %d values, but a row of shape %v has %d", i+1, len(slice), shape, shape.Units())
-		}
-		r.numbers = append(r.numbers, slice...)
-	}
-	return r, nil
 }
 
 // gray returns v as a grey value, 255·v rounded, and reports whether v is a probability.
