@@ -753,33 +753,3 @@ func isText(start []byte) bool {
 	}
 	return true
 }
-
-// unpack turns bytes that are all 0 or 1 into 0 and 255, in place, since a user's file of such bytes means off
-// and on, not two shades of black. It refuses other bytes if the largest of all parts, most, is below 128, since
-// they must have another scale.
-func (r *rows) unpack(most uint8) error {
-	if r.scaled || r.AreBits() || r.Rows == 0 {
-		return nil
-	}
-	r.scaled, r.levels = true, most > 1
-	switch largest := slices.Max(r.Bytes()); {
-	case largest <= 1:
-		r.bits = largest == 1 // zeros are black on any scale
-		for i := range r.Bytes() {
-			r.Bytes()[i] *= 255
-		}
-	case most < 128:
-		return fmt.Errorf("its bytes go from 0 to %d, but grey levels go to 255, and %[1]d is %w: divide by the largest possible value, such as largest = %[1]d (--largest)", most, ErrOutside)
-	}
-	return nil
-}
-
-// mostByte returns the largest byte of parts whose scale is not known.
-func mostByte(parts []*rows) (most uint8) {
-	for _, part := range parts {
-		if !part.scaled && !part.AreBits() && part.Rows > 0 {
-			most = max(most, slices.Max(part.Bytes()))
-		}
-	}
-	return most
-}

@@ -47,12 +47,14 @@ func (s Spec) scale(parts ...*rows) error {
 			}
 		}
 	}
-	brightest := mostByte(parts)
+	brightest := uint8(0) // of the parts whose scale is not known
 	for _, part := range parts {
-		if err := part.toLevels(levels, whole); err != nil {
-			return err
+		if !part.scaled && !part.AreBits() && part.Rows > 0 {
+			brightest = max(brightest, slices.Max(part.Bytes()))
 		}
-		if err := part.unpack(brightest); err != nil {
+	}
+	for _, part := range parts {
+		if err := part.toLevels(levels, whole, brightest); err != nil {
 			return err
 		}
 	}
@@ -125,19 +127,16 @@ func (s Spec) scaleLike(training scale, part *rows) error {
 		if spinsToBits(part); !part.spins && (part.numbers == nil || of.Least != 1) {
 			return errors.New("its numbers are not all -1 or 1, like the training rows: write bits as spins, for example with numpy.save(\"rows.npy\", 2.0*a-1)")
 		}
-		return part.toLevels(false, true)
+		return part.toLevels(false, true, 0)
 	case part.scaled || part.spins:
-		return part.toLevels(false, true)
+		return part.toLevels(false, true, 0)
 	case training.Levels && of.Least >= 0 && of.Most == 1 && of.Whole && training.Gray:
 		return errors.New("its numbers are only 0 and 1, but the training rows have grey levels from 0 to 255: multiply it by 255 if 1 is white, for example with numpy.save(\"rows.npy\", 255.0*a), or divide it by 255 if 255 is white")
 	case training.Levels && of.Least >= 0 && of.Most <= 255 && of.Most != 1 && of.Whole:
 		part.scaled = true
-		return part.toLevels(true, true)
+		return part.toLevels(true, true, 0)
 	case of.Least >= 0 && of.Most <= 1, part.numbers == nil && of.Most >= 128:
-		if err := part.toLevels(false, of.Whole); err != nil {
-			return err
-		}
-		return part.unpack(uint8(of.Most))
+		return part.toLevels(false, of.Whole, uint8(of.Most))
 	}
 	scale := "go from 0 to 1"
 	if training.Levels {
@@ -182,7 +181,7 @@ func (s Spec) scaleRows(part *rows) error {
 	if s.Binarization == Real || s.Largest != 0 {
 		return part.divideBy(s.Largest, s.Binarization == Real)
 	}
-	return part.toLevels(false, false)
+	return part.toLevels(false, false, 0)
 }
 
 // spinsToBits turns numbers that are all -1 or 1 into 0 and 1, if at least one of them is -1.
@@ -414,9 +413,24 @@ func (r *rows) checkPrecise(number func(k int) float64) error {
 }
 
 // toLevels turns numbers into grey values. If levels is true, they must be whole and at most 255, otherwise from
-// 0 to 1. whole reports whether all numbers of the data are whole; it selects the remedy in the error.
-func (r *rows) toLevels(levels, whole bool) error {
+// 0 to 1. whole reports whether all numbers of the data are whole; it selects the remedy in the error. toLevels turns bytes
+// that are all 0 or 1 into 0 and 255, in place, since a user's file of such bytes means off and on, not two shades of
+// black. It refuses other bytes if the largest of all parts, brightest, is below 128, since they must have another scale.
+func (r *rows) toLevels(levels, whole bool, brightest uint8) error {
 	if r.numbers == nil {
+		if r.scaled || r.AreBits() || r.Rows == 0 {
+			return nil
+		}
+		r.scaled, r.levels = true, brightest > 1
+		switch largest := slices.Max(r.Bytes()); {
+		case largest <= 1:
+			r.bits = largest == 1 // zeros are black on any scale
+			for i := range r.Bytes() {
+				r.Bytes()[i] *= 255
+			}
+		case brightest < 128:
+			return fmt.Errorf("its bytes go from 0 to %d, but grey levels go to 255, and %[1]d is %w: divide by the largest possible value, such as largest = %[1]d (--largest)", brightest, ErrOutside)
+		}
 		return nil
 	}
 	values := make([]uint8, len(r.numbers))
