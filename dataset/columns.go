@@ -169,7 +169,7 @@ func (t *table) byKind(columns []Column, b Binarization) {
 	}
 }
 
-// different returns up to most values of the first file, without those that are the same number written in another way.
+// different returns up to most values of the first train rows, without those that are the same number written in another way.
 // It returns nil if there are too many values.
 func (c fields) different(train, most int) (values []string) {
 	for _, field := range c.trained(train) {

@@ -884,18 +884,14 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	if masked {
 		data.Missing = make([]bool, len(numbers))
 	}
-	for from := 0; from < t.rows; from += rowsAtOnce {
-		first := 0
+	for r := range t.rows {
+		first := r * units
 		for _, of := range parts {
-			for r := from; r < min(from+rowsAtOnce, t.rows); r++ {
-				if of.numbers != nil {
-					numbers[r*units+first] = of.numbers[r]
-				} else if k := int(of.places[r]) - of.off; k >= 0 {
-					numbers[r*units+first+k] = 1
-				}
-				for k := 0; masked && k < of.units; k++ {
-					data.Missing[r*units+first+k] = of.absences[r]
-				}
+			if k, v := of.at(r); k >= 0 {
+				numbers[first+k] = v
+			}
+			for k := 0; masked && k < of.units; k++ {
+				data.Missing[first+k] = of.absences[r]
 			}
 			first += of.units
 		}
@@ -931,9 +927,6 @@ func (t *table) gapsOf(columns []Column) string {
 	}
 	return fmt.Sprintf("; of %s, values are missing: %s", names.Count(t.rows, "row"), listed(counts))
 }
-
-// rowsAtOnce is a number of rows of which a cache holds a part of each column.
-const rowsAtOnce = 64
 
 // known returns the columns of a table or, if they have no names or values, the name of the column of each unit. The
 // Spec sets kinds.
@@ -1001,12 +994,7 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 		if c.Kind == BinaryColumn && t.rules != FirstRules {
 			values = of.different(t.train, maxValues)
 		} else if c.Kind == BinaryColumn && of.numbers != nil {
-			values = nil // 0 and 1, although the training rows may lack one of them
-			for _, value := range of.values {
-				if indexOf(values, value) < 0 {
-					values = append(values, value)
-				}
-			}
+			values = of.different(t.rows, maxValues) // 0 and 1, although the training rows may lack one of them
 		}
 		switch {
 		case c.Kind.isIgnored():
@@ -1057,73 +1045,63 @@ func rowOf(r, train int) string {
 	return fmt.Sprintf("row %d", r+1)
 }
 
-// coding holds the values of the units of a column: either the number of its unit in each row, or which unit is 1.
+// coding tells which unit of a column is not 0 in each row.
 type coding struct {
-	units   int
-	numbers []float64
-	places  []uint16 // the unit that is 1 in each row, plus off
-	off     int      // number of values that have no unit: 1 in binary columns
-
-	absences []bool // see fields
+	units    int
+	at       func(row int) (unit int, value float64) // the unit is below 0 if all are 0
+	absences []bool                                  // see fields
 }
 
-// coding returns the values of the units of a column. The first file has train rows.
+// coding returns the units of a column. The first file has train rows.
 func (c fields) coding(of Column, train int) (made coding, err error) {
+	codes, numbers, ranges := c.codes, c.numbers, c.ranges // so that at keeps no other fields in memory
 	switch {
 	case of.Units == 0:
 		return made, nil
 	case of.Values == nil || of.Kind == RealColumn:
-		if c.numbers == nil || of.Values == nil && c.ranges != nil {
+		if numbers == nil || of.Values == nil && ranges != nil {
 			return made, fmt.Errorf("%s is not a number", c.text)
 		}
-		if of.Values == nil && of.Log {
-			logs := make([]float64, len(c.numbers))
-			for r, v := range c.numbers {
-				if !(v > 0) {
-					return made, fmt.Errorf("%s has %v, which has no logarithm: correct it, or keep the numbers of the column as they are", rowOf(r, train), v)
-				}
-				logs[r] = math.Log(v)
-			}
-			return coding{units: 1, numbers: logs}, nil
-		}
-		if of.Values == nil {
-			return coding{units: 1, numbers: c.numbers}, nil
-		}
-	case c.codes == nil:
+	case codes == nil:
 		return made, fmt.Errorf("more than %d values", maxValues)
 	}
-	places := c.placesIn(of.Values)
-	place := func(r int) int { return places[c.codes[r]] }
-	n := len(c.codes)
-	if of.Kind == RealColumn {
-		if r := slices.IndexFunc(c.numbers, func(v float64) bool { return math.IsInf(v, 0) }); r >= 0 {
-			return made, fmt.Errorf("%s has %v, which is not finite: correct it, or leave out the row", rowOf(r, train), c.numbers[r])
+	if of.Values == nil && of.Log {
+		if r := slices.IndexFunc(numbers, func(v float64) bool { return !(v > 0) }); r >= 0 {
+			return made, fmt.Errorf("%s has %v, which has no logarithm: correct it, or keep the numbers of the column as they are", rowOf(r, train), numbers[r])
 		}
-		n = len(c.numbers)
+		return coding{units: 1, at: func(r int) (int, float64) { return 0, math.Log(numbers[r]) }}, nil
+	}
+	if of.Values == nil {
+		return coding{units: 1, at: func(r int) (int, float64) { return 0, numbers[r] }}, nil
+	}
+	places, off := c.placesIn(of.Values), 0
+	place, n := func(r int) int { return places[codes[r]] }, len(codes)
+	switch of.Kind {
+	case BinaryColumn:
+		off = 1
+	case RealColumn:
+		if r := slices.IndexFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) }); r >= 0 {
+			return made, fmt.Errorf("%s has %v, which is not finite: correct it, or leave out the row", rowOf(r, train), numbers[r])
+		}
+		n = len(numbers)
 		place = func(r int) int {
-			if name, is := c.ranges[r]; is {
+			if name, is := ranges[r]; is {
 				return slices.Index(of.Values, name)
 			}
-			k, _ := slices.BinarySearch(of.Cuts, c.numbers[r])
+			k, _ := slices.BinarySearch(of.Cuts, numbers[r])
 			return k
 		}
 	}
-	made = coding{units: len(of.Values), places: make([]uint16, n)}
 	for r := range n {
-		k := place(r)
-		if k < 0 {
-			value, is := c.ranges[r]
+		if place(r) < 0 {
+			value, is := ranges[r]
 			if !is {
-				value = c.values[c.codes[r]]
+				value = c.values[codes[r]]
 			}
 			return made, fmt.Errorf("%s has %q, which is not a value of the training data (%s): correct it, or leave out the row", rowOf(r, train), value, listed(of.Values))
 		}
-		made.places[r] = uint16(k)
 	}
-	if of.Kind == BinaryColumn {
-		made.units, made.off = made.units-1, 1
-	}
-	return made, nil
+	return coding{units: len(of.Values) - off, at: func(r int) (int, float64) { return place(r) - off, 1 }}, nil
 }
 
 // placesIn returns the index in values of each value of the column, or −1 if values lacks it.
