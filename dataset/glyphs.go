@@ -4,11 +4,8 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/binary"
-	"image"
 	"math"
 	"sync"
-
-	"golang.org/x/image/vector"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
@@ -58,17 +55,14 @@ func readTaggedGlyphs(c collection) (source, error) {
 
 func drawGlyphs(n int, seed uint64) (values, labels []uint8) {
 	faces := digitOutlines()
-	canvas := vector.NewRasterizer(glyphSize, glyphSize)
 	for i := range n {
 		jitter := jitter{philox.NewStream(seed, philox.Synthesis, uint32(i))}
 		digit := i % 10
 		face := faces[i/10%len(faces)]
 		labels = append(labels, uint8(digit))
-		canvas.Reset(glyphSize, glyphSize)
-		face[digit].transform(jitter).drawOn(canvas)
-		drawn := image.NewAlpha(canvas.Bounds())
-		canvas.Draw(drawn, canvas.Bounds(), image.Opaque, image.Point{})
-		values = append(values, drawn.Pix...)
+		var c canvas
+		face[digit].transform(jitter).drawOn(&c)
+		values = c.appendTo(values)
 	}
 	return values, labels
 }
@@ -130,22 +124,99 @@ func (o outline) bounds() (low, high point) {
 	return low, high
 }
 
-func (o outline) drawOn(canvas *vector.Rasterizer) {
+func (o outline) drawOn(c *canvas) {
+	var first, pen point
+	to := func(end point) {
+		c.line(pen, end)
+		pen = end
+	}
 	for _, stroke := range o.strokes {
 		a := o.points[0]
 		switch stroke {
 		case 'm':
-			canvas.ClosePath()
-			canvas.MoveTo(a.x, a.y)
+			to(first)
+			first, pen = a, a
 		case 'l':
-			canvas.LineTo(a.x, a.y)
+			to(a)
 		case 'q':
-			canvas.QuadTo(a.x, a.y, o.points[1].x, o.points[1].y)
+			start, b := pen, o.points[1]
+			dx, dy := start.x-2*a.x+b.x, start.y-2*a.y+b.y
+			if bent := dx*dx + dy*dy; bent >= 0.333 { // of square pixels, from where a line would show
+				lines := 1 + int(math.Sqrt(math.Sqrt(3*float64(bent))))
+				t, step := float32(0), 1/float32(lines)
+				for range lines - 1 {
+					t += step
+					to(start.towards(a, t).towards(a.towards(b, t), t))
+				}
+			}
+			to(b)
 			o.points = o.points[1:]
 		}
 		o.points = o.points[1:]
 	}
-	canvas.ClosePath()
+	to(first)
+}
+
+// towards returns the point on the way to q after a share t of it.
+func (p point) towards(q point, t float32) point {
+	return point{p.x + t*(q.x-p.x), p.y + t*(q.y-p.y)}
+}
+
+// canvas sums areas below the lines of an outline in numbers of 1/one of a pixel. Each pixel has the difference
+// between its area and the area of the pixel before it, in units of 1/one².
+type canvas [glyphSize * glyphSize]int
+
+const one = 1 << 9
+
+// line adds the area to the right of a line, positive if the line goes down.
+func (c *canvas) line(a, b point) {
+	sign := 1
+	if a.y > b.y {
+		sign, a, b = -1, b, a
+	}
+	if b.y-a.y <= 0.000001 {
+		return
+	}
+	slope := (b.x - a.x) / (b.y - a.y)
+	top, bottom, x := int(a.y*one), int(b.y*one), int(a.x*one)
+	for y := top / one; y*one < bottom; y++ {
+		height := min((y+1)*one, bottom) - max(y*one, top)
+		next := x + int(float32(height)*slope)
+		low, high := min(x, next), max(x, next)
+		first, pixels := low>>9, c[y*glyphSize:]
+		add := func(i, area int) {
+			// Rounding moves the ends of an almost horizontal line, even beyond the row.
+			if i = min(max(i, 0), glyphSize); i < len(pixels) {
+				pixels[i] += area
+			}
+		}
+		if high <= (first+1)*one {
+			share := (x+next)>>1 - first*one
+			add(first, sign*height*(one-share))
+			add(first+1, sign*height*share)
+		} else {
+			// The area of the row to the left of t grows with the square of the part of the line that lies there.
+			area := func(t int) int {
+				part := min(max(t-low, 0), high-low)
+				return part * (part + 2*max(t-high, 0))
+			}
+			for i := first; (i-1)*one < high; i++ {
+				change := area((i+1)*one) - 2*area(i*one) + area((i-1)*one)
+				add(i, sign*height*change/(2*(high-low)))
+			}
+		}
+		x = next
+	}
+}
+
+// appendTo appends the pixels, from 0 for black to 255 for white.
+func (c *canvas) appendTo(values []uint8) []uint8 {
+	sum := 0
+	for _, change := range c {
+		sum += change
+		values = append(values, uint8(min(max(sum, -sum)>>10, 255)))
+	}
+	return values
 }
 
 // glyphsOfGo has the outlines of the digits in seven fonts of the Go project, as the test of this file writes them.
