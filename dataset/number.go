@@ -43,16 +43,6 @@ func plainNumber(text string) (v float64, is bool) {
 
 // withDigits appends the digits at the start of text to a number, and returns the text behind them.
 func withDigits(number uint64, text string) (uint64, string) {
-	for len(text) >= 8 {
-		x := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 | uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-		if x&(x+0x0606060606060606)&0xf0f0f0f0f0f0f0f0 != 0x3030303030303030 || x&0xf0f0f0f0f0f0f0f0 != 0x3030303030303030 {
-			break
-		}
-		x -= 0x3030303030303030
-		x = x*10 + x>>8 // pairs of digits in every other byte
-		x = (x&0x000000ff000000ff*(100+1000000<<32) + x>>16&0x000000ff000000ff*(1+10000<<32)) >> 32
-		number, text = number*100000000+x, text[8:]
-	}
 	i := 0
 	for ; i < len(text) && '0' <= text[i] && text[i] <= '9'; i++ {
 		number = 10*number + uint64(text[i]-'0')
