@@ -96,8 +96,8 @@ func collections() []collection {
 			folder: "binarized_mnist", files: binarizedFiles, address: binarizedAddress},
 		faces("freyfaces", "a face in a film", Shape{28, 20}, 1_965, 165),
 		faces("olivettifaces", "40 faces, ten pictures of each", olivettiShape, 400, 40),
-		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, readMiddles),
-		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, shrunk(readMiddles)),
+		smallFaces("olivettifaces-48", "olivettifaces, cut to their middle", Shape{48, 48}, 400, 0, 40, readMiddles),
+		smallFaces("olivettifaces-24", "olivettifaces-48, shrunk by the means of 2×2 pixels", Shape{24, 24}, 400, 0, 40, shrunk(readMiddles)),
 		pianoRolls("jsb", "chorales of J. S. Bach", 160, 229, 76, 77),
 		pianoRolls("nottingham", "folk tunes with chords", 1793, 694, 173, 170),
 		pianoRolls("piano-midi", "classical piano music", 3857, 87, 12, 25),
@@ -110,7 +110,7 @@ func collections() []collection {
 			shape: Shape{voicesSteps, voices * voicePitches}, train: 400, validation: 100, test: 100, read: readVoices},
 		{name: "balls", description: "films of three bouncing balls, 15×15 pixels (Sutskever, Hinton, Taylor)",
 			shape: Shape{ballsSteps, ballsSide * ballsSide}, train: 200, validation: 50, test: 50, read: readBalls},
-		patches("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on"),
+		smallFaces("olivettipatches", "tiles of 8×8 pixels of olivettifaces, each fifth picture's to test on", Shape{tileSide, tileSide}, 320*64, 80*64, 2_000, readTiles),
 		{name: "shifteddots", description: "pairs of pictures of random dots, one above the other, the lower one shifted by up to 3 pixels",
 			shape: Shape{2 * dotsSide, dotsSide}, train: 20_000, test: 2_000, holdOut: 2_000, read: readShiftedDots},
 		uci("adult", "census records", 123, 5_000, 1_414, 26_147, uciColumns(adultColumns)),
@@ -184,16 +184,10 @@ func faces(name, description string, shape Shape, n, holdOut int) collection {
 }
 
 // smallFaces describes a set of olivettifaces that read crops or shrinks.
-func smallFaces(name, description string, shape Shape, read func(collection) (source, error)) collection {
+func smallFaces(name, description string, shape Shape, train, test, holdOut int, read func(collection) (source, error)) collection {
 	c := faces("olivettifaces", "", olivettiShape, 400, 40)
 	c.name, c.description, c.shape, c.read = name, description+", in grey levels", shape, read
-	return c
-}
-
-func patches(name, description string) collection {
-	c := smallFaces(name, description, Shape{tileSide, tileSide}, readTiles)
-	tiles := olivettiShape.Units() / c.shape.Units()
-	c.train, c.test, c.holdOut = 320*tiles, 80*tiles, 2_000
+	c.train, c.test, c.holdOut = train, test, holdOut
 	return c
 }
 
