@@ -713,7 +713,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 			return nil, fmt.Errorf("the schema has no column %q: add it, for example with kind = \"skip\", or write the schema anew", t.name(i))
 		}
 	}
-	for name := range kinds {
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		return nil, fmt.Errorf("columns: there is no column %q%s: the table has %s; kinds are binary, categorical, real, real:N, log, label, identifier and skip", name, names.Meant(name, t.namesOf()...), quoted(t.namesOf()))
 	}
 	if t.rules != FirstRules {
