@@ -136,9 +136,6 @@ func (s *Split) keepReal() {
 	s.Values = Reals(s.Units, reals)
 }
 
-// partNames are the names of the parts of a set in errors.
-var partNames = []string{"training", "validation", "test"}
-
 // source is the data of a set before a Spec divides it.
 type source struct {
 	train, validation, test rows
@@ -208,7 +205,7 @@ func (s Spec) divide(data source) (*Set, error) {
 	if s.Binarization == Fixed {
 		for i, of := range parts {
 			if err := of.checkRounding(); err != nil {
-				return nil, fmt.Errorf("data set %s: the %s rows: %w: divide the measurements by the largest possible value (--largest), or keep the values as they are (binarization stochastic, grey or real)", s.Name, partNames[i], err)
+				return nil, fmt.Errorf("data set %s: the %s rows: %w: divide the measurements by the largest possible value (--largest), or keep the values as they are (binarization stochastic, grey or real)", s.Name, []string{"training", "validation", "test"}[i], err)
 			}
 		}
 	}

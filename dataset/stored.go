@@ -140,8 +140,11 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		return nil, "", err
 	}
 	data := buffer.Bytes()
-	if len(data) != claim {
-		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %s", claim, counted(len(data), claim))
+	switch {
+	case len(data) < claim:
+		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %d", claim, len(data))
+	case len(data) > claim:
+		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are more", claim)
 	}
 	sum.Write(data)
 	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
@@ -193,13 +196,6 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	s = newSet(h.Spec.OpenedBefore(), divided[0], divided[1], divided[2])
 	s.madeFromRows, s.columns, s.classes, s.spins, s.keys, s.scalings = h.MadeFromRows, h.Columns, h.Classes, h.Spins, h.Keys, h.Scalings
 	return s, h.Fingerprint, nil
-}
-
-func counted(got, claim int) string {
-	if got > claim {
-		return "more"
-	}
-	return fmt.Sprint(got)
 }
 
 // readStoredHeader reads a stored set up to its rows, and returns the hash to which the caller adds the bytes of
