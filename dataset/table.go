@@ -880,8 +880,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		data.point = ","
 	}
 	numbers := make([]float64, units*t.rows)
-	masked := t.open && t.gaps == nil
-	if masked {
+	if t.open {
 		data.Missing = make([]bool, len(numbers))
 	}
 	for r := range t.rows {
@@ -890,7 +889,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			if k, v := of.at(r); k >= 0 {
 				numbers[first+k] = v
 			}
-			for k := 0; masked && k < of.units; k++ {
+			for k := 0; t.open && k < of.units; k++ {
 				data.Missing[first+k] = of.absences[r]
 			}
 			first += of.units
@@ -899,13 +898,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	train, test = data, rows{Split: Split{Shape: data.Shape}, columns: data.columns, kind: data.kind, marks: data.marks}
 	cut := t.train * units
 	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
+	if t.open {
+		train.Missing, test.Missing = data.Missing[:cut:cut], data.Missing[cut:]
+	}
 	if len(test.numbers) == 0 {
 		test.numbers = nil
-	} else if masked {
-		test.Missing = data.Missing[cut:]
-	}
-	if masked {
-		train.Missing = data.Missing[:cut:cut]
 	}
 	if len(data.Labels) > t.train {
 		train.Labels, test.Labels = data.Labels[:t.train:t.train], data.Labels[t.train:]
