@@ -290,11 +290,7 @@ func (w Weights) Orders(set *dataset.Set, from Imported) (as, transposed float64
 		converted, _ := Weights{W: mat.DenseCopyOf(weights), B: w.B, C: w.C}.Converted(from.Visible, from.Hidden, from.Sign)
 		m := &Model{parameters: MachineSpec{Hidden: len(w.C)}.parameters(len(w.B))}
 		converted.write(m.parameters)
-		states, err := m.load(set.Train().Subset(100, 1))
-		if err != nil {
-			return 0, 0, err
-		}
-		logs, err := m.LogPseudoLikelihoods(states, len(w.B))
+		logs, err := m.LogPseudoLikelihoods(set.Train().Subset(100, 1), len(w.B))
 		if err != nil {
 			return 0, 0, err
 		}

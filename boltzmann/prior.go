@@ -74,38 +74,23 @@ func (p *Parameters) restricted() bool {
 	return p.Layers == nil && p.Spec.Doubled == DoubledNeither && p.Spec.plain()
 }
 
-// checkStates refuses a model that is not a restricted machine of Bernoulli units, and rows of states that do
-// not fit its visible units.
-func (m *Model) checkStates(states blas32.General) error {
-	visible := m.parameters.Visible()
-	switch {
-	case m.below != nil || !m.parameters.restricted():
-		return fmt.Errorf("rows of states for %v: use a restricted machine of Bernoulli units, such as a Prior has", m)
-	case states.Rows < 1 || states.Cols != visible:
-		return fmt.Errorf("%d rows of states of %d units, where the machine has %d visible ones: give at least 1 row of %d", states.Rows, states.Cols, visible, visible)
-	case states.Stride < visible || len(states.Data) < (states.Rows-1)*states.Stride+visible:
-		return fmt.Errorf("%d values with stride %d for %d rows of states of %d units: give all rows", len(states.Data), states.Stride, states.Rows, visible)
-	}
-	return nil
-}
-
 func newPrior(s state, method MethodSpec, seed uint64) *Prior {
 	return &Prior{newTrainer(s, method, seed, dataset.Split{}, dataset.Fixed, nil)}
 }
 
-// Step learns from rows of zeros and ones at a learning rate. The number of rows may not exceed the method's
-// batch size. ends holds the visible states at the ends of the chains, which stay valid until the next step.
-// pseudoLikelihood is the mean log-pseudo-likelihood of the rows before the step, estimated from one unit of
-// each row. If the context is cancelled, nothing changes.
-func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
+// Step learns from rows of zeros and ones, at most the method's batch size, at a learning rate. ends holds the
+// visible states at the ends of the chains, which stay valid until the next step. pseudoLikelihood is the mean
+// log-pseudo-likelihood of the rows before the step, estimated from one unit of each row. If the context is
+// cancelled, nothing changes.
+func (p *Prior) Step(ctx context.Context, rows dataset.Split, rate float64) (ends blas32.General, pseudoLikelihood float64, err error) {
 	t := p.trainer
-	if err := p.Model().checkStates(rows); err != nil {
-		return kernels.Matrix{}, 0, err
+	if err := p.Model().checkRows(rows); err != nil {
+		return ends, 0, err
 	}
-	if rows.Rows > t.method.BatchSize {
-		return kernels.Matrix{}, 0, fmt.Errorf("%d rows for minibatches of %d: use no more", rows.Rows, t.method.BatchSize)
+	if rows.Rows < 1 || rows.Rows > t.method.BatchSize {
+		return ends, 0, fmt.Errorf("%d rows for minibatches of %d: use at least 1, and no more", rows.Rows, t.method.BatchSize)
 	}
-	t.rows = asRows(rows)
+	t.rows = rows
 	t.order = func(int) (all []int) {
 		for r := range rows.Rows {
 			all = append(all, r)
@@ -114,22 +99,12 @@ func (p *Prior) Step(ctx context.Context, rows blas32.General, rate float64) (en
 	}
 	measured, err := t.take(ctx, rate)
 	if err != nil {
-		return kernels.Matrix{}, 0, err
+		return ends, 0, err
 	}
 	for _, row := range measured {
 		pseudoLikelihood += row.objective / float64(len(measured))
 	}
 	return kernels.Rows(t.chains.visible, 0, t.method.chains(rows.Rows)), pseudoLikelihood, nil
-}
-
-func asRows(states kernels.Matrix) dataset.Split {
-	var values []uint8
-	for r := range states.Rows {
-		for _, on := range kernels.Row(states, r) {
-			values = append(values, uint8(255*on))
-		}
-	}
-	return dataset.Split{Name: "drawn", Shape: dataset.Shape{Height: 1, Width: states.Cols}, Values: dataset.Bytes(states.Cols, values)}
 }
 
 // Snapshot returns everything that the next step needs. ReadPrior reads it.
@@ -143,43 +118,25 @@ func (p *Prior) Model() *Model {
 	return &Model{shape: dataset.Shape{Height: 1, Width: t.parameters.Visible()}, parameters: t.parameters, seed: uint64(t.key)}
 }
 
-// LogZOver returns log Z, like LogZ. Its base-rate model has the means of states, whose rows are states of
-// the visible units.
-func (m *Model) LogZOver(ctx context.Context, states blas32.General, a Annealing, progress func(float64)) (LogZ, error) {
-	if err := m.checkStates(states); err != nil {
-		return LogZ{}, err
-	}
-	return m.LogZ(ctx, asRows(states), a, progress)
-}
-
-// Unnormalized returns log p(v) + log Z, in nats, of each row v of states. A row holds states of the visible
-// units. The model must be a restricted machine of Bernoulli units.
-func (m *Model) Unnormalized(states blas32.General) ([]float64, error) {
-	if err := m.checkStates(states); err != nil {
-		return nil, err
-	}
-	logs, inputs := make([]float64, states.Rows), make([]float64, m.parameters.Hidden())
-	for r := range logs {
-		logs[r] = -m.parameters.freeEnergy(kernels.Row(states, r), inputs)
-	}
-	return logs, nil
-}
-
-// LogPseudoLikelihoods returns the log-pseudo-likelihood, in nats, of each row of states. A row holds states
-// of the visible units. The result is estimated from a number of units of each row, at least 1; with all
-// units it is exact. The model must be a restricted machine of Bernoulli units.
-func (m *Model) LogPseudoLikelihoods(states blas32.General, units int) ([]float64, error) {
-	if err := m.checkStates(states); err != nil {
-		return nil, err
+// LogPseudoLikelihoods returns the log-pseudo-likelihood of each row, in nats. It is estimated from a number of
+// units of each row, at least 1; with all units it is exact. The model must be a restricted machine of Bernoulli
+// units.
+func (m *Model) LogPseudoLikelihoods(rows dataset.Split, units int) ([]float64, error) {
+	if m.below != nil || !m.parameters.restricted() {
+		return nil, fmt.Errorf("pseudo-likelihoods of %v: use a restricted machine of Bernoulli units, such as a Prior has", m)
 	}
 	if units < 1 {
 		return nil, fmt.Errorf("pseudo-likelihoods from %d units: use at least 1", units)
 	}
+	states, err := m.load(rows)
+	if err != nil {
+		return nil, err
+	}
 	w := newProducts(m.parameters)
-	inputs, rows, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)
+	inputs, measured, logs := kernels.NewMatrix(states.Rows, m.parameters.Hidden()), make([]likelihood, states.Rows), make([]float64, states.Rows)
 	w.up(inputs, states)
-	newMeter(w).measure(rows, states, inputs, kernels.Matrix{}, place{key: philox.Key(m.seed), purpose: philox.Flip}, units)
-	for r, row := range rows {
+	newMeter(w).measure(measured, states, inputs, kernels.Matrix{}, place{key: philox.Key(m.seed), purpose: philox.Flip}, units)
+	for r, row := range measured {
 		logs[r] = row.objective
 	}
 	return logs, nil

@@ -14,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -62,8 +61,8 @@ func randomTiny(t testing.TB, factor float32) tiny {
 	return x
 }
 
-// trainer begins at a step at the network, of which it has a copy.
-func (x tiny) trainer(t testing.TB, method boltzmann.MethodSpec, step int) *trainer {
+// model begins at a step at the network, of which it has a copy.
+func (x tiny) model(t testing.TB, method boltzmann.MethodSpec, step int) *Model {
 	t.Helper()
 	x.prior.Step = step
 	prior, err := boltzmann.ReadPrior(x.prior, method, 7)
@@ -75,15 +74,15 @@ func (x tiny) trainer(t testing.TB, method boltzmann.MethodSpec, step int) *trai
 	for k, into := range own.tensors() {
 		copy(into.Data, from[k].Data)
 	}
-	return &trainer{network: own, prior: prior, step: step, key: philox.Key(7)}
+	return &Model{network: own, shape: dataset.Shape{Height: 1, Width: tinyUnits[0]}, prior: prior.Model(), learner: prior, seed: 7, step: step}
 }
 
-// parameters are all of a trainer: those of the layers, then those of the prior.
-func (t *trainer) parameters() (all []float64) {
-	for _, of := range t.tensors() {
+// parameters are those of the layers, then those of the prior.
+func (m *Model) parameters() (all []float64) {
+	for _, of := range m.tensors() {
 		all = append(all, kernels.Doubles(of.Data)...)
 	}
-	return append(all, kernels.Doubles(t.prior.Model().Parameters().Flat)...)
+	return append(all, kernels.Doubles(m.prior.Parameters().Flat)...)
 }
 
 // exact is the network in double precision.

@@ -59,15 +59,15 @@ var family = runs.Family[Settings, *Model]{
 
 	Measures: []runs.Measure{pseudoBound},
 	New:      start,
-	Write:    func(m *Model, _ int) (runs.Snapshot, error) { return m.trainer.snapshot(m.shape) },
+	Write:    func(m *Model, _ int) (runs.Snapshot, error) { return m.snapshot() },
 	Read:     read,
 	Model: func(m *Model) *Model {
 		bare := *m
-		bare.trainer = nil
+		bare.learner = nil
 		return &bare
 	},
 	Step: func(ctx context.Context, _ Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
-		bound, err := m.trainer.take(ctx, b.Rows, b.Index, rate)
+		bound, err := m.take(ctx, b.Rows, b.Index, rate)
 		return runs.Measures{pseudoBound.Key: bound}, err
 	},
 	Validate: validate,
@@ -120,19 +120,19 @@ func start(e Experiment, shape dataset.Shape) (*Model, error) {
 	if of := below[0].Visible(); of != shape.Units() {
 		return fail(fmt.Errorf("it is for rows of %d values, the data have %d: train both on the same data", of, shape.Units()))
 	}
-	t := &trainer{network: unrolled(below), prior: prior, key: philox.Key(e.Seed), binarization: e.Dataset.Binarization}
-	is, err := t.checksum()
+	m := newModel(unrolled(below), shape, prior, e)
+	is, err := m.checksum()
 	if err != nil {
 		return fail(err)
 	}
 	if err := network.CheckParameters(is); err != nil {
 		return fail(err)
 	}
-	return t.model(shape), nil
+	return m, nil
 }
 
-func (t *trainer) checksum() (string, error) {
-	s, err := t.snapshot(dataset.Shape{})
+func (m *Model) checksum() (string, error) {
+	s, err := m.snapshot()
 	return runs.Checksum(s.Tensors), err
 }
 
@@ -142,20 +142,12 @@ func resolve(e Experiment, set *dataset.Set) (Experiment, error) {
 		if err != nil {
 			return "", err
 		}
-		return m.trainer.checksum()
+		return m.checksum()
 	})
 	if err == nil {
 		e.Settings.Network = *network
 	}
 	return e, err
-}
-
-func read(e Experiment, at runs.Snapshot) (*Model, dataset.Shape, error) {
-	t, shape, err := restore(e, at)
-	if err != nil {
-		return nil, shape, err
-	}
-	return t.model(shape), shape, nil
 }
 
 // validationUnits is the number of units per row from which validation estimates the pseudo-likelihood.
@@ -174,7 +166,7 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 		at.purpose = philox.Posterior
 		p.rise(at, part, -1)
 		p.generate(part)
-		pseudo, err := m.prior.LogPseudoLikelihoods(p.top(), validationUnits)
+		pseudo, err := m.prior.LogPseudoLikelihoods(p.tops(), validationUnits)
 		if err != nil {
 			errs[first] = err
 			return

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
@@ -16,13 +15,13 @@ func FuzzParseExperiment(f *testing.F) {
 }
 
 func FuzzRestore(f *testing.F) {
-	good, err := randomTiny(f, 1).trainer(f, boltzmann.CD().Spec(), 3).snapshot(dataset.Shape{Height: 1, Width: tinyUnits[0]})
+	good, err := randomTiny(f, 1).model(f, boltzmann.CD().Spec(), 3).snapshot()
 	if err != nil {
 		f.Fatal(err)
 	}
 	runstest.FuzzRead(f, good, func(s runs.Snapshot) (func() (runs.Snapshot, error), error) {
-		read, shape, err := restore(Family.Empty(), s)
-		return func() (runs.Snapshot, error) { return read.snapshot(shape) }, err
+		m, _, err := read(Family.Empty(), s)
+		return func() (runs.Snapshot, error) { return m.snapshot() }, err
 	},
 		`{"units":[3,2,2],"shape":{"Height":3,"Width":1},"prior":{"hidden":3,"visible":"bernoulli","shape":{"Height":2,"Width":1}}}`,
 		`{"units":[262144,262144],"shape":{"Height":262144,"Width":1},"prior":{}}`,

@@ -27,13 +27,13 @@ type Model struct {
 	shape        dataset.Shape // of v
 	prior        *boltzmann.Model
 	binarization dataset.Binarization
-	seed         uint64   // for draws
-	trainer      *trainer // the model shares its memory
+	seed         uint64           // for draws
+	learner      *boltzmann.Prior // for training: shares the memory of prior
+	step         int              // steps done
 }
 
-// model returns the model of the current parameters, sharing their memory.
-func (t *trainer) model(shape dataset.Shape) *Model {
-	return &Model{t.network, shape, t.prior.Model(), t.binarization, uint64(t.key), t}
+func newModel(n network, shape dataset.Shape, prior *boltzmann.Prior, e Experiment) *Model {
+	return &Model{network: n, shape: shape, prior: prior.Model(), binarization: e.Dataset.Binarization, seed: e.Seed, learner: prior}
 }
 
 // WithSeed returns the same model with another seed for its draws.
@@ -85,12 +85,12 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		// Each row of data gets a separate step, since datum counts the samples of a row.
 		p.rise(place{key: philox.Key(m.seed), purpose: philox.Importance, step: uint32(d)}, logs, -1)
 		p.generate(logs)
-		tops, err := m.prior.Unnormalized(p.top())
+		energies, err := m.prior.FreeEnergy(context.WithoutCancel(ctx), p.tops())
 		if err != nil {
 			errs[d] = err
 			return
 		}
-		floats.Add(logs, tops)
+		floats.Sub(logs, energies)
 		estimates[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
 	return estimates, runs.MeanSampleSize(boltzmann.ErrsLow, "samples a row", samples, ess, moved), cmp.Or(errors.Join(errs...), ctx.Err())
@@ -122,7 +122,7 @@ func (m *Model) LogZ(ctx context.Context, base dataset.Split, a boltzmann.Anneal
 	p := m.newPass(v.Rows)
 	p.states[0] = v
 	p.rise(place{key: philox.Key(m.seed), purpose: philox.Posterior}, make([]float64, v.Rows), 1)
-	return m.prior.LogZOver(ctx, p.top(), a, progress)
+	return m.prior.LogZ(ctx, p.tops(), a, progress)
 }
 
 // Evaluate estimates log p(v) of rows of a set, usually test rows, in nats, from importance samples of q and

@@ -20,17 +20,12 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-func (x tiny) model(t *testing.T) *Model {
-	t.Helper()
-	return x.trainer(t, boltzmann.CD().Spec(), 0).model(dataset.Shape{Height: 1, Width: tinyUnits[0]})
-}
-
 // Importance samples of q estimate p(v) without bias, and log p(v) to the low side, the nearer the
 // more of them there are.
 func TestLogPIsEstimated(t *testing.T) {
 	const n = 2000
 	x := randomTiny(t, 1)
-	m, exact := x.model(t), x.exactly()
+	m, exact := x.model(t, boltzmann.CD().Spec(), 0), x.exactly()
 	logZ := exact.top.LogZ()
 	for _, v := range oracle.Binary(tinyUnits[0])[:3] {
 		states, err := m.observe(split(slices.Repeat([][]float64{v}, n)))
@@ -64,7 +59,7 @@ func TestLogPIsEstimated(t *testing.T) {
 func TestNetworksAreSampled(t *testing.T) {
 	const n = 20_000
 	x := randomTiny(t, 1)
-	m, exact, want := x.model(t), x.exactly(), make([]float64, tinyUnits[0])
+	m, exact, want := x.model(t, boltzmann.CD().Spec(), 0), x.exactly(), make([]float64, tinyUnits[0])
 	for _, v := range oracle.Binary(tinyUnits[0]) {
 		floats.AddScaled(want, math.Exp(exact.logP(v)), v)
 	}
@@ -86,7 +81,7 @@ func TestNetworksAreSampled(t *testing.T) {
 // Gray values are the probabilities of draws.
 func TestGrayRowsAreDrawn(t *testing.T) {
 	const n = 4000
-	m := randomTiny(t, 1).model(t)
+	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)
 	m.binarization = dataset.Stochastic
 	gray := []uint8{0, 51, 255}
 	v, err := m.observe(dataset.Split{Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), slices.Repeat(gray, n))})
@@ -250,7 +245,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	if _, err := NewExperiment(other, dir).Train(t.Context(), other, t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is for rows of 9 values, the data have 196") {
 		t.Errorf("other data are trained on: %v", err)
 	}
-	m := randomTiny(t, 1).model(t)
+	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)
 	_, shape := m.LogZ(t.Context(), split([][]float64{{0, 1}}), boltzmann.Annealing{}, nil)
 	_, _, samples := m.unnormalized(t.Context(), m.newPass(1).states[0], 0)
 	for _, err := range []error{shape, samples} {

@@ -133,6 +133,17 @@ func (p *pass) rows(first, last int) *pass {
 // top returns the states of h^K.
 func (p *pass) top() kernels.Matrix { return p.states[len(p.states)-1] }
 
+// tops returns the states of h^K as rows of data for the prior.
+func (p *pass) tops() dataset.Split {
+	var values []uint8
+	for r := range p.top().Rows {
+		for _, on := range kernels.Row(p.top(), r) {
+			values = append(values, uint8(255*on))
+		}
+	}
+	return dataset.Split{Name: "drawn", Shape: dataset.Shape{Height: 1, Width: p.top().Cols}, Values: dataset.Bytes(p.top().Cols, values)}
+}
+
 type place struct {
 	key     philox.Key
 	purpose philox.Purpose

@@ -8,7 +8,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -22,17 +21,17 @@ type header struct {
 	Prior json.RawMessage `json:"prior"` // as package boltzmann describes it
 }
 
-// snapshot returns the snapshot of a network for images of a shape. It shares the trainer's memory.
-func (t *trainer) snapshot(shape dataset.Shape) (runs.Snapshot, error) {
-	prior, err := t.prior.Snapshot()
+// snapshot returns the state of training, sharing its memory.
+func (m *Model) snapshot() (runs.Snapshot, error) {
+	prior, err := m.learner.Snapshot()
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	text, err := json.Marshal(header{t.units(), shape, prior.Header})
+	text, err := json.Marshal(header{m.units(), m.shape, prior.Header})
 	if err != nil {
 		return runs.Snapshot{}, err
 	}
-	s := runs.Snapshot{Step: t.step, Header: text, Tensors: t.network.tensors()}
+	s := runs.Snapshot{Step: m.step, Header: text, Tensors: m.tensors()}
 	for _, tensor := range prior.Tensors {
 		tensor.Name = priorPrefix + tensor.Name
 		s.Tensors = append(s.Tensors, tensor)
@@ -49,35 +48,36 @@ func (n network) tensors() (list []runs.Tensor) {
 	return list
 }
 
-func restore(e Experiment, at runs.Snapshot) (*trainer, dataset.Shape, error) {
+// read returns the model of a snapshot of training.
+func read(e Experiment, at runs.Snapshot) (*Model, dataset.Shape, error) {
 	var h header
-	fail := func(err error) (*trainer, dataset.Shape, error) { return nil, h.Shape, err }
+	fail := func(err error) (*Model, dataset.Shape, error) { return nil, h.Shape, err }
 	if err := json.Unmarshal(at.Header, &h); err != nil {
 		return fail(fmt.Errorf("the description of the network: %w", err))
 	}
 	if err := h.check(at.Tensors); err != nil {
 		return fail(err)
 	}
-	prior := runs.Snapshot{Step: at.Step, Header: h.Prior}
+	var own []runs.Tensor
+	of := runs.Snapshot{Step: at.Step, Header: h.Prior}
 	for _, tensor := range at.Tensors {
-		if name, of := strings.CutPrefix(tensor.Name, priorPrefix); of {
+		if name, is := strings.CutPrefix(tensor.Name, priorPrefix); is {
 			tensor.Name = name
-			prior.Tensors = append(prior.Tensors, tensor)
+			of.Tensors = append(of.Tensors, tensor)
+		} else {
+			own = append(own, tensor)
 		}
 	}
-	t := &trainer{network: newNetwork(h.Units), step: at.Step, key: philox.Key(e.Seed), binarization: e.Dataset.Binarization}
-	var err error
-	if t.prior, err = boltzmann.ReadPrior(prior, e.Settings.Method.prior(), e.Seed); err != nil {
+	prior, err := boltzmann.ReadPrior(of, e.Settings.Method.prior(), e.Seed)
+	if err != nil {
 		return fail(fmt.Errorf("the prior: %w", err))
 	}
-	if of, top := t.prior.Model().Parameters().Visible(), h.Units[len(h.Units)-1]; of != top {
+	m := newModel(newNetwork(h.Units), h.Shape, prior, e)
+	m.step = at.Step
+	if of, top := m.prior.Parameters().Visible(), h.Units[len(h.Units)-1]; of != top {
 		return fail(fmt.Errorf("the prior has %d units, the uppermost layer has %d", of, top))
 	}
-	own := slices.DeleteFunc(slices.Clone(at.Tensors), func(t runs.Tensor) bool { return strings.HasPrefix(t.Name, priorPrefix) })
-	if err := runs.ReadTensors(t.tensors(), own); err != nil {
-		return fail(err)
-	}
-	return t, h.Shape, nil
+	return m, h.Shape, runs.ReadTensors(m.tensors(), own)
 }
 
 // check refuses descriptions of impossible networks, and of networks with more numbers than the tensors hold.

@@ -41,10 +41,10 @@ func TestStepsInExpectation(t *testing.T) {
 	for _, k := range []int{1, 3} {
 		x := randomTiny(t, 1)
 		method := boltzmann.CD().Steps(k).Centered(false).Spec()
-		origin := x.trainer(t, method, 0).parameters()
+		origin := x.model(t, method, 0).parameters()
 		mean, squares := make([]float64, len(origin)), make([]float64, len(origin))
 		for step := range steps {
-			tr := x.trainer(t, method, step)
+			tr := x.model(t, method, step)
 			if _, err := tr.take(t.Context(), rows, order, 1); err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestThePseudoBoundIsTheBoundWithoutWeights(t *testing.T) {
 	for _, v := range data {
 		want += machine.Explain(v).Bound() / float64(len(data))
 	}
-	m := x.trainer(t, boltzmann.CD().Spec(), 0).model(dataset.Shape{Height: 1, Width: tinyUnits[0]})
+	m := x.model(t, boltzmann.CD().Spec(), 0)
 	rows := split(slices.Repeat(data, 200))
 	var means []float64
 	for seed := range uint64(40) {
@@ -156,9 +156,9 @@ func TestThePseudoBoundIsTheBoundWithoutWeights(t *testing.T) {
 // A step that is cancelled leaves the state as it was.
 func TestCanceledStepsLeaveTheState(t *testing.T) {
 	x := randomTiny(t, 1)
-	tr := x.trainer(t, boltzmann.CD().Spec(), 3)
+	tr := x.model(t, boltzmann.CD().Spec(), 3)
 	checksum := func() string {
-		s, err := tr.snapshot(dataset.Shape{})
+		s, err := tr.snapshot()
 		if err != nil {
 			t.Fatal(err)
 		}
