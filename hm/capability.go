@@ -60,7 +60,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{
 		Uses:  []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
-		Parts: EvaluationParts,
+		Parts: func(rows, samples int) int { return (rows + rowsAPart(samples) - 1) / rowsAPart(samples) },
 		Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 			return m.WithSeed(o.Seed).evaluate(ctx, o)
 		},
@@ -73,7 +73,7 @@ func (m *Model) evaluate(ctx context.Context, o runs.EvaluationOptions) (e Evalu
 	if o.Parts == "" {
 		e, err = m.Evaluate(ctx, o.Rows, samples, progress)
 	} else {
-		e, err = m.EvaluateParts(ctx, o.Rows, samples, o.Parts, o.Share, progress)
+		e, err = m.evaluateParts(ctx, o.Rows, samples, rowsAPart(samples), o.Parts, o.Share, progress)
 	}
 	if err != nil || o.Share.Count > 0 {
 		return e, err

@@ -19,23 +19,12 @@ const samplesAPart = 1 << 22
 
 func rowsAPart(samples int) int { return max(1, samplesAPart/max(1, samples)) }
 
-// EvaluationParts returns the number of parts into which EvaluateParts divides rows.
-func EvaluationParts(rows, samples int) int {
-	return (rows + rowsAPart(samples) - 1) / rowsAPart(samples)
-}
-
-// EvaluateParts evaluates a split like Evaluate, but in parts. It stores the results of each part, which
-// has a few rows, in the directory dir. Several programs, on one or more computers, can evaluate the same
-// split in dir: share divides the parts among them. A stopped program resumes at the next unfinished part.
-// Once all parts are finished, EvaluateParts returns the result of Evaluate, bit for bit on processors of
-// the same kind, with Seconds for this call only. Until then, it returns a runs.UnfinishedError. progress,
-// which may be nil, is called with the finished fraction of the share's parts that were unfinished at the
-// start.
-func (m *Model) EvaluateParts(ctx context.Context, split dataset.Split, samples int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
-	return m.evaluateParts(ctx, split, samples, rowsAPart(samples), dir, share, progress)
-}
-
-// evaluateParts is like EvaluateParts, with the given number of rows per part.
+// evaluateParts evaluates a split like Evaluate, but in parts of a number of rows. It stores the results of each part
+// in the directory dir. Several programs, on one or more computers, can evaluate the same split in dir: share divides
+// the parts among them. A stopped program resumes at the next unfinished part. Once all parts are finished,
+// evaluateParts returns the result of Evaluate, bit for bit on processors of the same kind, with Seconds for this call
+// only. Until then, it returns a runs.UnfinishedError. progress, which may be nil, is called with the finished fraction
+// of the share's parts that were unfinished at the start.
 func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples, rows int, dir string, share runs.Shard, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {

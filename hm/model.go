@@ -227,13 +227,6 @@ func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	return e
 }
 
-// WithBaseline adds b, the baseline for the same data, and whether the model is far worse than b.
-func (e Evaluation) WithBaseline(b runs.Baseline) Evaluation {
-	se := runs.Float(b.Factorized.SE)
-	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, &se, new(b.Far(runs.LogP, e.LogP))
-	return e
-}
-
 // Complete adds to e, the model's evaluation of rows of a set, all other quantities except log Z². It adds
 // the baseline; for a model with labels, how well it predicts the labels of the rows, estimated with the
 // same number of samples; and, if the model is small enough, the exact KL(p_D‖p) of the training rows. It
@@ -248,7 +241,8 @@ func (m *Model) Complete(ctx context.Context, e Evaluation, set *dataset.Set, ro
 			return e, err
 		}
 	}
-	e = e.WithBaseline(m.experiment.Baseline(set, rows))
+	b := m.experiment.Baseline(set, rows)
+	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = &b.Factorized.Value, new(runs.Float(b.Factorized.SE)), new(b.Far(runs.LogP, e.LogP))
 	labeled := func(class uint8) bool { return class != dataset.Unlabeled }
 	if m.Architecture().Labels() > 0 && slices.ContainsFunc(rows.Labels, labeled) {
 		classification, err := m.Classify(ctx, rows, e.Samples, progress)
