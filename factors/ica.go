@@ -110,14 +110,6 @@ func (m *Independent) Sources(rows [][]float64) *mat.Dense {
 	return s
 }
 
-// Densities returns the density of each source.
-func (m *Independent) Densities() (all []Density) {
-	for _, d := range m.densities {
-		all = append(all, Density(d))
-	}
-	return all
-}
-
 // Unmixing returns the unmixing matrix V, Q×D.
 func (m *Independent) Unmixing() *mat.Dense {
 	scaled := mat.NewDense(len(m.mean), m.sources, slices.Clone(m.plane))

@@ -94,8 +94,8 @@ func TestSourcesAreFound(t *testing.T) {
 		if distance := amari(m.Unmixing(), mixing); distance > 0.05 {
 			t.Errorf("the Amari distance of %v sources is %v, want at most 0.05", source, distance)
 		}
-		for i, density := range m.Densities() {
-			if density.peaked() != source.peaked() {
+		for i, of := range m.densities {
+			if density := Density(of); density.peaked() != source.peaked() {
 				t.Errorf("source %d, %v, has the density %v", i, source, density)
 			}
 		}
@@ -260,8 +260,8 @@ func TestPlaneAndNoiseAreThoseOfPPCA(t *testing.T) {
 	rows := glyphs(t, 60).Train().Floats()
 	m, ppca := fitICA(t, rows, 3, Logistic), fitPPCA(t, rows, 3)
 	wantNear(t, "the noise", m.noise[0], ppca.noise[0], 1e-12)
-	if angles := PrincipalAngles(m.Mixing(), ppca.Loadings()); angles[2] > 1e-9 {
-		t.Errorf("the planes are %v apart", angles)
+	if sine := apart(m.Mixing(), ppca.Loadings()); sine > 1e-9 {
+		t.Errorf("the planes are %v apart", sine)
 	}
 	sources := m.Sources(rows)
 	_, inPlane := m.Sample(5, 1)

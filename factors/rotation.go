@@ -3,7 +3,6 @@ package factors
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -14,47 +13,16 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
-func decompose(a *mat.Dense) *mat.SVD {
-	svd, err := statistics.SVD("the matrix", a)
+// basis returns an orthonormal basis of the span of columns. It panics if an entry is not finite.
+func basis(columns *mat.Dense) *mat.Dense {
+	svd, err := statistics.SVD("the matrix", columns)
 	if err != nil {
 		panic("factors: " + err.Error())
 	}
-	return svd
-}
-
-func basis(columns *mat.Dense) *mat.Dense {
 	u := new(mat.Dense)
-	decompose(columns).UTo(u)
+	svd.UTo(u)
 	return u
 }
-
-// PrincipalAngles returns the principal angles in radians between the column spans of two matrices with the
-// same number of rows, smallest first. Columns must be linearly independent. PrincipalAngles panics if an entry is not finite. Compare fits by these angles,
-// because the loadings of two fits with the same plane may differ by a rotation.
-func PrincipalAngles(a, b mat.Matrix) []float64 {
-	qa, qb := basis(mat.DenseCopyOf(a)), basis(mat.DenseCopyOf(b))
-	if qa.RawMatrix().Cols < qb.RawMatrix().Cols {
-		qa, qb = qb, qa
-	}
-	var cross, rest mat.Dense
-	cross.Mul(qa.T(), qb)
-	rest.Mul(qa, &cross)
-	rest.Sub(qb, &rest)
-	cosines, sines := singular(&cross), singular(&rest)
-	slices.Reverse(sines)
-	angles := make([]float64, len(cosines))
-	for i, cosine := range cosines {
-		// The cosine loses half of its digits near 0, and the sine near 90°.
-		if sine := min(1, sines[i]); sine < math.Sqrt2/2 {
-			angles[i] = math.Asin(sine)
-		} else {
-			angles[i] = math.Acos(min(1, cosine))
-		}
-	}
-	return angles
-}
-
-func singular(a *mat.Dense) []float64 { return decompose(a).Values(nil) }
 
 // Varimax returns loadings rotated so that the squares of each column vary the most (Kaiser 1958), and the
 // rotation: rotated = loadings · rotation. If normalize is true, all rows count equally, whatever their

@@ -280,18 +280,3 @@ func (m *Dictionary) Reconstruct(rows [][]float64) [][]float64 {
 	x.Mul(m.Encode(rows).H, m.w())
 	return shifted(&x, m.mean)
 }
-
-// Coherent lists the pairs of atoms that are nearly the same: the cosine between them is above 0.99 or below
-// −0.99. A dictionary with such pairs has more atoms than it needs.
-func (m *Dictionary) Coherent() (pairs [][2]int) {
-	w := m.w()
-	for j := range m.atoms {
-		for k := range j {
-			a, b := w.RawRowView(j), w.RawRowView(k)
-			if math.Abs(floats.Dot(a, b)) > 0.99*floats.Norm(a, 2)*floats.Norm(b, 2) {
-				pairs = append(pairs, [2]int{k, j})
-			}
-		}
-	}
-	return pairs
-}

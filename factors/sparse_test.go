@@ -109,13 +109,6 @@ func TestLearningFindsTheAtoms(t *testing.T) {
 	if found < 12 {
 		t.Errorf("%d of 12 atoms are found", found)
 	}
-	if pairs := m.Coherent(); len(pairs) > 0 {
-		t.Errorf("the pairs of atoms %v are nearly the same", pairs)
-	}
-	copy(m.w().RawRowView(5), m.w().RawRowView(2))
-	if pairs := m.Coherent(); len(pairs) != 1 || pairs[0] != [2]int{2, 5} {
-		t.Errorf("the pairs of atoms %v are nearly the same, want 2 and 5", pairs)
-	}
 }
 
 // An atom that no row uses takes the direction of the row that is reconstructed the worst, at any scale of the rows.
