@@ -42,17 +42,6 @@ func (a Annealing) check(rows int) error {
 	return a.Schedule.check()
 }
 
-// Errs tells in which direction a number is biased.
-type Errs = runs.Errs
-
-// The directions of a bias; see package runs.
-const (
-	Exact      = runs.Exact
-	ErrsLow    = runs.ErrsLow
-	ErrsHigh   = runs.ErrsHigh
-	ErrsEither = runs.ErrsEither
-)
-
 // LogZ is log Z of a model in nats.
 type LogZ struct {
 	Value runs.Float `json:"log_z"`
@@ -64,7 +53,7 @@ type LogZ struct {
 	// error; if three of these exceed 1/Ẑ, High is +∞. For a single chain, both are NaN.
 	Low      runs.Float         `json:"log_z_low"`
 	High     runs.Float         `json:"log_z_high"`
-	Errs     Errs               `json:"log_z_errs"`
+	Errs     runs.Errs          `json:"log_z_errs"`
 	ESS      runs.Float         `json:"ess"`      // effective sample size as a fraction of the chains; NaN if log Z is exact
 	Chains   int                `json:"chains"`   // 0 if log Z is exact
 	Schedule *AnnealingSchedule `json:"schedule"` // nil if log Z is exact
@@ -94,7 +83,7 @@ func (z LogZ) SampleSize() runs.SampleSize {
 func (z LogZ) String() string {
 	size := z.SampleSize()
 	switch {
-	case z.Errs == Exact || z.Schedule == nil:
+	case z.Errs == runs.Exact || z.Schedule == nil:
 		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
 	case size.Few():
 		return fmt.Sprintf("log Z %.3f nats%s; schedule %v of %d steps", z.Value, runs.Clause(size.String()), z.Schedule, z.Steps)
@@ -106,7 +95,7 @@ func (z LogZ) String() string {
 // NewLogZ combines the estimates of log Z by chains that followed a schedule. each holds one estimate per chain, in
 // nats; the mean of their exponentials is Ẑ. NewLogZ panics if there are none.
 func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ {
-	return logZOf(each, ErrsLow, s, steps)
+	return logZOf(each, runs.ErrsLow, s, steps)
 }
 
 // KnownLogZ returns an exact log Z.
@@ -117,9 +106,9 @@ func KnownLogZ(logZ float64) LogZ {
 
 // logZOf combines the chains' estimates l of log Z. The slice each has one element per chain. With ErrsLow, the mean of
 // e^l estimates Z. With ErrsHigh, the mean of e^(−l) estimates 1/Z.
-func logZOf(each []float64, errs Errs, s AnnealingSchedule, steps int) LogZ {
+func logZOf(each []float64, errs runs.Errs, s AnnealingSchedule, steps int) LogZ {
 	sign := 1.0
-	if errs == ErrsHigh {
+	if errs == runs.ErrsHigh {
 		sign = -1
 	}
 	logs := floats.ScaleTo(make([]float64, len(each)), sign, each)
@@ -167,7 +156,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 	if err := p.anneal(ctx, w); err != nil {
 		return LogZ{}, err
 	}
-	return logZOf(each, ErrsLow, a.Schedule, len(betas)-1), nil
+	return logZOf(each, runs.ErrsLow, a.Schedule, len(betas)-1), nil
 }
 
 // upwards returns a walk whose chains start with draws from the base-rate model.

@@ -328,7 +328,7 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 		energies[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
 	floats.Scale(-1, energies)
-	return energies, runs.MeanSampleSize(ErrsLow, "samples a row", samples, ess, moved).Negative(), ctx.Err()
+	return energies, runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, moved).Negative(), ctx.Err()
 }
 
 // enumerableBelow is the largest number of hidden units below the top machine whose states are summed over.

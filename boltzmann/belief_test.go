@@ -286,7 +286,7 @@ func TestBeliefTraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := run.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil)
-	if err != nil || e.LogPErrs != ErrsLow || e.Samples != 100 || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
+	if err != nil || e.LogPErrs != runs.ErrsLow || e.Samples != 100 || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
 		t.Errorf("log p is %v (%v, %v), baseline %v", e.LogP, e.LogPErrs, err, e.BaselineLogP)
 	}
 }

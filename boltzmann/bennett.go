@@ -93,7 +93,7 @@ func (m *Model) Bridge(ctx context.Context, rounds int, progress func(float64)) 
 	b, foot := Bridged{Overlap: 1, Rungs: len(m.rungs), Samples: rounds * rungs[0].reservoir.Rows}, rungs[0].of
 	logZ := foot.seen.partition(kernels.Doubles(foot.VisibleBiases)) + foot.latent.partition(kernels.Doubles(foot.HiddenBiases))
 	deviations := make([]float64, m.chains.Rows)
-	b.Size = runs.SampleSize{Errs: ErrsEither, Of: "chains", Count: len(deviations), Effective: runs.Float(len(deviations)), Moved: runs.Float(math.NaN())}
+	b.Size = runs.SampleSize{Errs: runs.ErrsEither, Of: "chains", Count: len(deviations), Effective: runs.Float(len(deviations)), Moved: runs.Float(math.NaN())}
 	for k, p := range pairs {
 		overlap := p.accepted / float64(rounds)
 		if b.Overlap = min(b.Overlap, runs.Float(overlap)); overlap < leastOverlap {

@@ -87,7 +87,7 @@ func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 // allows a schedule for RAISE.
 func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
 	for option, given := range map[string]bool{"chains": o.Chains > 0, "schedule": o.Schedule != "" && o.Raise == 0} {
-		if given && e.Errs == Exact {
+		if given && e.Errs == runs.Exact {
 			return &runs.OptionError{Option: option, Reason: "log Z is exact, since one side of the machine is small enough to sum out, and nothing is annealed"}
 		}
 	}
@@ -144,7 +144,7 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 	for r := range logP {
 		logP[r] -= m.encoding.logScale()
 	}
-	if size.Errs == Exact && z.Chains > 0 {
+	if size.Errs == runs.Exact && z.Chains > 0 {
 		error := float64(z.SE)
 		if z.SampleSize().Few() {
 			error = math.NaN()
@@ -158,7 +158,7 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 func (m *Model) Scores(ctx context.Context, rows dataset.Split) ([]float64, bool, error) {
 	energies, size, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), Annealing{}.samples())
 	floats.Scale(-1, energies)
-	return energies, size.Errs == Exact, err
+	return energies, size.Errs == runs.Exact, err
 }
 
 // LogPBy returns −F(v) − log Z of each row, and describes in words how exact it is. energies holds F(v) of each row,
@@ -169,9 +169,9 @@ func LogPBy(energies []float64, size runs.SampleSize, z LogZ) (logP []float64, w
 	}
 	both := size.Plus(z.SampleSize()).Negative()
 	return logP, [...]string{
-		Exact: "exact", ErrsHigh: "by annealed importance sampling (AIS) of log Z, and too high in expectation",
-		ErrsLow:    "a lower bound, or too low in expectation",
-		ErrsEither: "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z",
+		runs.Exact: "exact", runs.ErrsHigh: "by annealed importance sampling (AIS) of log Z, and too high in expectation",
+		runs.ErrsLow:    "a lower bound, or too low in expectation",
+		runs.ErrsEither: "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z",
 	}[both.Errs] + runs.Clause(both.Detail())
 }
 

@@ -442,7 +442,7 @@ func TestDeepTrainingLearns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.LogPErrs != Exact || e.LogP < -4.2 || float64(e.LogP) > -math.Log(12)+0.01 {
+	if e.LogPErrs != runs.Exact || e.LogP < -4.2 || float64(e.LogP) > -math.Log(12)+0.01 {
 		t.Errorf("log p is %v (%v), baseline %v", e.LogP, e.LogPErrs, e.BaselineLogP)
 	}
 }
@@ -511,14 +511,14 @@ func TestDeepClampedChains(t *testing.T) {
 
 // Errors of a sum are to one side where its parts' are.
 func TestErrsOfSums(t *testing.T) {
-	for _, c := range []struct{ a, b, want Errs }{
-		{Exact, Exact, Exact}, {Exact, ErrsLow, ErrsLow}, {ErrsHigh, Exact, ErrsHigh}, {ErrsLow, ErrsLow, ErrsLow}, {ErrsLow, ErrsHigh, ErrsEither}, {ErrsEither, ErrsLow, ErrsEither}, {Exact, ErrsEither, ErrsEither},
+	for _, c := range []struct{ a, b, want runs.Errs }{
+		{runs.Exact, runs.Exact, runs.Exact}, {runs.Exact, runs.ErrsLow, runs.ErrsLow}, {runs.ErrsHigh, runs.Exact, runs.ErrsHigh}, {runs.ErrsLow, runs.ErrsLow, runs.ErrsLow}, {runs.ErrsLow, runs.ErrsHigh, runs.ErrsEither}, {runs.ErrsEither, runs.ErrsLow, runs.ErrsEither}, {runs.Exact, runs.ErrsEither, runs.ErrsEither},
 	} {
 		if got := c.a.And(c.b); got != c.want {
 			t.Errorf("%v and %v is %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
-	if ErrsEither.Opposite() != ErrsEither || ErrsLow.Opposite() != ErrsHigh {
+	if runs.ErrsEither.Opposite() != runs.ErrsEither || runs.ErrsLow.Opposite() != runs.ErrsHigh {
 		t.Error("differences err to other sides")
 	}
 }

@@ -27,7 +27,7 @@ type Evaluation struct {
 	// LogPErrs is the bias of LogP. It is high if AIS estimates log Z, and low if F(v) comes from mean field or
 	// importance samples. If both hold, LogPErrs is either, and LogP is an estimate but no bound. Otherwise it is
 	// exact.
-	LogPErrs Errs `json:"log_p_errs"`
+	LogPErrs runs.Errs `json:"log_p_errs"`
 	// Samples is the number of importance samples for each row of a belief network, and 0 for other models.
 	Samples int `json:"samples"`
 	// LogZ is log Z of the model. Its fields Value, SE, Low, High, Errs, ESS, Chains, Schedule, Steps and Each
@@ -237,7 +237,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 		return energies, size, err
 	}
 	energies, err = m.parameters.freeEnergies(ctx, states)
-	return energies, runs.SampleSize{Errs: ErrsHigh}, err
+	return energies, runs.SampleSize{Errs: runs.ErrsHigh}, err
 }
 
 // baseline returns log p of rows under a factorised model of the same kind of units.

@@ -46,7 +46,7 @@ func TestExactEvaluation(t *testing.T) {
 	if math.Abs(float64(e.LogP)-mean) > 1e-9 || math.Abs(float64(e.LogPSE)-se) > 1e-9 {
 		t.Errorf("log p is %v ± %v, want %v ± %v", e.LogP, e.LogPSE, mean, se)
 	}
-	if e.LogPErrs != Exact || e.Errs != Exact || e.LogZ.SE != 0 || e.Low != e.LogZ.Value || e.Chains != 0 || e.Schedule != nil {
+	if e.LogPErrs != runs.Exact || e.Errs != runs.Exact || e.LogZ.SE != 0 || e.Low != e.LogZ.Value || e.Chains != 0 || e.Schedule != nil {
 		t.Errorf("an exact log Z is %+v", e.LogZ)
 	}
 	text, err := json.Marshal(e)
@@ -70,7 +70,7 @@ func TestEvaluationsRoundTrip(t *testing.T) {
 	same := cmp.Comparer(func(a, b runs.Float) bool { // what is not finite is null
 		return a == b || !statistics.Finite(float64(a)) && !statistics.Finite(float64(b))
 	})
-	for _, e := range []Evaluation{exact, {LogZ: z, LogPErrs: ErrsEither, RAISE: &Raised{LogP: 3}, Classification: &Classification{Data: 2}}} {
+	for _, e := range []Evaluation{exact, {LogZ: z, LogPErrs: runs.ErrsEither, RAISE: &Raised{LogP: 3}, Classification: &Classification{Data: 2}}} {
 		text, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
@@ -83,10 +83,10 @@ func TestEvaluationsRoundTrip(t *testing.T) {
 			t.Errorf("(-written +read):\n%s", diff)
 		}
 	}
-	if text := Errs(7).String(); text != "invalid(7)" {
+	if text := runs.Errs(7).String(); text != "invalid(7)" {
 		t.Errorf("a side without a name is %q", text)
 	}
-	if _, err := Errs(7).MarshalText(); err == nil || !strings.Contains(err.Error(), "use exact, low, high or either") {
+	if _, err := runs.Errs(7).MarshalText(); err == nil || !strings.Contains(err.Error(), "use exact, low, high or either") {
 		t.Errorf("a side without a name is written: %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestModelsAreEstimated(t *testing.T) {
 			t.Fatal(err)
 		}
 		z, err := m.WithSeed(3).LogZ(t.Context(), set.Test(), Annealing{Chains: 10}, nil)
-		if err != nil || (z.Errs == ErrsLow) != annealing {
+		if err != nil || (z.Errs == runs.ErrsLow) != annealing {
 			t.Fatalf("log Z is %+v (%v)", z, err)
 		}
 		for _, chains := range []int{9, 20} { // the standard error of log Z, unless chains are few
@@ -189,10 +189,10 @@ func TestModelsAreEstimated(t *testing.T) {
 // The interval of log Z is not finite on the side where three standard errors are more than
 // Ẑ, and that is null in JSON.
 func TestIntervalsOfLogZ(t *testing.T) {
-	for sign, errs := range map[float64]Errs{1: ErrsLow, -1: ErrsHigh} {
+	for sign, errs := range map[float64]runs.Errs{1: runs.ErrsLow, -1: runs.ErrsHigh} {
 		z := logZOf([]float64{5, 5 + sign*3}, errs, Even(3), 3)
 		want := 5 + sign*math.Log((1+math.Exp(3))/2)
-		infinite := map[Errs]runs.Float{ErrsLow: z.Low, ErrsHigh: z.High}[errs]
+		infinite := map[runs.Errs]runs.Float{runs.ErrsLow: z.Low, runs.ErrsHigh: z.High}[errs]
 		if math.Abs(float64(z.Value)-want) > 1e-12 || z.Errs != errs || !math.IsInf(float64(infinite), int(-sign)) || !(z.Low < z.Value && z.Value < z.High) {
 			t.Errorf("sign %v: %+v, want %v", sign, z, want)
 		}

@@ -44,18 +44,18 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	if sizes == nil { // the evaluation was read from a file of an old version
 		sizes = sampleSizes(runs.SampleSize{}, runs.SampleSize{}, e.LogZ)
 	}
-	by := map[Errs]string{
-		Exact:      ", exact",
-		ErrsHigh:   " by AIS, too high in expectation; ± is of the rows alone",
-		ErrsLow:    " by " + hidden + ", too low",
-		ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
+	by := map[runs.Errs]string{
+		runs.Exact:      ", exact",
+		runs.ErrsHigh:   " by AIS, too high in expectation; ± is of the rows alone",
+		runs.ErrsLow:    " by " + hidden + ", too low",
+		runs.ErrsEither: " by " + hidden + ", too low, and AIS, too high in expectation: an estimate; ± is of the rows alone",
 	}
 	if sizes[runs.LogP.Key].Few() {
-		by = map[Errs]string{ErrsHigh: " by AIS", ErrsLow: " by " + hidden, ErrsEither: " by " + hidden + " and AIS"}
+		by = map[runs.Errs]string{runs.ErrsHigh: " by AIS", runs.ErrsLow: " by " + hidden, runs.ErrsEither: " by " + hidden + " and AIS"}
 	}
 	logZ := nats(runs.LogZ.Key, runs.LogZ.Name, e.LogZ.Value, e.LogZ.SE, ", exact")
 	ess := runs.Finding{Column: runs.Column{Key: "ess", Label: "ESS", Kind: runs.Number, Decimals: 2, Fraction: true}, Value: e.ESS}
-	if logZ.Bare = e.Errs == Exact; !logZ.Bare {
+	if logZ.Bare = e.Errs == runs.Exact; !logZ.Bare {
 		logZ.Remark, ess.Text = fmt.Sprintf(" by AIS, too low in expectation; %.3f to %.3f at 3 standard errors", e.Low, e.High), "ESS of the chains"
 	}
 	interval := runs.Findings{plain("log_z_low", "log Z less 3 se", e.Low), plain("log_z_high", "log Z and 3 se", e.High)}
@@ -63,7 +63,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		logZ.Remark, interval[0].Value, interval[1].Value = " by AIS", nil, nil
 	}
 	apart := ", of the same rows"
-	if e.Errs != Exact && !sizes["raise.excess"].Few() {
+	if e.Errs != runs.Exact && !sizes["raise.excess"].Few() {
 		apart += "; ± leaves out the error of log Z, which they share"
 	}
 	short := ""
@@ -134,7 +134,7 @@ func (e Evaluation) String() string {
 		text += e.Drift.verdict() + "\n"
 	}
 	text += fmt.Sprintf("%s, binarization %v, draws of seed %d", names.Count(e.Data, e.Split+" row"), e.Binarization, e.DrawSeed)
-	if e.Errs != Exact {
+	if e.Errs != runs.Exact {
 		text += fmt.Sprintf("; %d chains, schedule %v of %d steps", e.Chains, e.Schedule, e.Steps)
 	}
 	return text + fmt.Sprintf(", %.1f s\n", e.Seconds)

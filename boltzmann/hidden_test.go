@@ -358,7 +358,7 @@ func TestHiddenKindsLearn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.LogPErrs != Exact || !(e.LogP > e.BaselineLogP+0.5) || e.Diverged {
+		if e.LogPErrs != runs.Exact || !(e.LogP > e.BaselineLogP+0.5) || e.Diverged {
 			t.Errorf("%v: log p is %v (%v), baseline %v", run.Experiment(), e.LogP, e.LogPErrs, e.BaselineLogP)
 		}
 	}

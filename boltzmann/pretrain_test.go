@@ -17,6 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // doubledModel is a random one, of which one side counts twice.
@@ -349,7 +350,7 @@ func TestPretraining(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := run.Evaluate(t.Context(), set, set.Test(), Annealing{}, nil)
-	if err != nil || e.LogPErrs != Exact || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
+	if err != nil || e.LogPErrs != runs.Exact || !(e.LogP < 0) || e.LogP < e.BaselineLogP-2 {
 		t.Errorf("log p is %v (%v, %v), baseline %v", e.LogP, e.LogPErrs, err, e.BaselineLogP)
 	}
 }

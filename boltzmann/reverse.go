@@ -38,7 +38,7 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	for i := range weights {
 		weights[i] = p.logZ0 - weights[i]
 	}
-	return logZOf(weights, ErrsHigh, a.Schedule, len(betas)-1), nil
+	return logZOf(weights, runs.ErrsHigh, a.Schedule, len(betas)-1), nil
 }
 
 // RAISE estimates log p(v) of rows, in nats. For each row, separate chains go from the row to the base-rate
@@ -93,7 +93,7 @@ func (m *Model) raise(ctx context.Context, base, rows dataset.Split, a Annealing
 		logP[d], ess[d], moved[d] = statistics.LogMean(weights[d*a.chains() : (d+1)*a.chains()])
 		logP[d] -= energy + p.logZ0 + m.encoding.logScale()
 	}
-	return logP, runs.MeanSampleSize(ErrsLow, "chains a row", a.chains(), ess, moved), err
+	return logP, runs.MeanSampleSize(runs.ErrsLow, "chains a row", a.chains(), ess, moved), err
 }
 
 // checkRAISE refuses machines and rows that RAISE cannot evaluate.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // Estimates of both kinds share their bins, and each chain is counted once.
 func TestLogZEstimates(t *testing.T) {
-	low := boltzmann.LogZ{Value: 3, Errs: boltzmann.ErrsLow, Steps: 100, ESS: 0.25, Optimistic: true, Each: []float64{1, 2, 2, 3.5}}
-	high := boltzmann.LogZ{Value: 3.2, Errs: boltzmann.ErrsHigh, Steps: 3000, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
+	low := boltzmann.LogZ{Value: 3, Errs: runs.ErrsLow, Steps: 100, ESS: 0.25, Optimistic: true, Each: []float64{1, 2, 2, 3.5}}
+	high := boltzmann.LogZ{Value: 3.2, Errs: runs.ErrsHigh, Steps: 3000, ESS: 0.5, Each: []float64{3, 4, math.Inf(1)}}
 	f := LogZEstimates(low, high)
 	if err := f.Save(filepath.Join(t.TempDir(), "logz.svg")); err != nil {
 		t.Fatal(err)

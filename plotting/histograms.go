@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -170,7 +171,7 @@ func percent(fraction float64) string {
 func LogZEstimates(estimates ...boltzmann.LogZ) *Figure {
 	var samples []sampled
 	for _, z := range estimates {
-		side := map[boltzmann.Errs]string{boltzmann.ErrsLow: "AIS", boltzmann.ErrsHigh: "reverse AIS"}[z.Errs]
+		side := map[runs.Errs]string{runs.ErrsLow: "AIS", runs.ErrsHigh: "reverse AIS"}[z.Errs]
 		label := fmt.Sprintf("%s, %d temperatures: log Z = %.2f, ESS %s", side, z.Steps, z.Value, percent(float64(z.ESS)))
 		if z.Optimistic {
 			label += ", optimistic"

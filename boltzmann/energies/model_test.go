@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -109,7 +108,7 @@ func TestExactLogPEndsWhenCancelled(t *testing.T) {
 	m := &Model{shape: dataset.Shape{Height: 1, Width: 2}, energy: energy, free: []int{0}, given: true, schedule: usualSchedule}
 	rows := dataset.Split{Name: "test", Shape: m.shape, Values: dataset.Bytes(m.shape.Units(), make([]uint8, 8))}
 	var done []float64
-	if _, logZ, err := m.LogP(t.Context(), rows, 0, 1, func(part float64) { done = append(done, part) }); logZ.Errs != boltzmann.Exact || err != nil || !slices.Equal(done, []float64{0.25, 0.5, 0.75, 1}) {
+	if _, logZ, err := m.LogP(t.Context(), rows, 0, 1, func(part float64) { done = append(done, part) }); logZ.Errs != runs.Exact || err != nil || !slices.Equal(done, []float64{0.25, 0.5, 0.75, 1}) {
 		t.Errorf("log Z is %v, the progress %v (%v)", logZ, done, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -21,12 +21,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	experiment := general.NewExperiment(lines, general.All, 0)
+	experiment := general.Family.Experiment(lines)
 	experiment.Epochs = 2
 	run, err := experiment.Train(context.Background(), lines, dir)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(run.Experiment(), len(run.Model().Connected()), "weights")
-	// Output: general BM 0, all, η = 0.1 36 weights
+	fmt.Println(run.Model())
+	// Output: a general Boltzmann machine of 9 visible and 0 hidden units, with 36 pairs
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/factorized"
 )
 
-// Experiment is a training run as a plain value: data, machine, training, budget and seed. NewExperiment
+// Experiment is a training run as a plain value: data, machine, training, budget and seed. Family.Experiment
 // returns one with the usual settings. A TOML file can store it.
 type Experiment = runs.Fit[Settings, *Model]
 
@@ -79,15 +79,6 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Usage: "`sweeps` of the chains per step",
 		Valid: count(t.Steps), Remedy: "give at least 1 sweep per step; 1 is usual",
 	}}
-}
-
-// NewExperiment returns the experiment that trains a machine with a number of hidden units on set: 20 epochs
-// in minibatches of 100 rows, at learning rate 0.1 and seed 1. Machines of more than 20 units use 100 chains,
-// with one sweep per step.
-func NewExperiment(set *dataset.Set, connections Connections, hidden int) Experiment {
-	e := Family.Experiment(set)
-	e.Settings.Machine = MachineSpec{Hidden: hidden, Connections: connections}
-	return e
 }
 
 // check refuses connections, data and sizes that cannot be trained.

@@ -19,7 +19,7 @@ func FuzzReadSnapshot(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	e := NewExperiment(set, All, 2)
-	e.Settings.Training.Chains = 3
+	e := Family.Experiment(set)
+	e.Settings.Machine.Hidden, e.Settings.Training.Chains = 2, 3
 	runstest.FuzzSnapshot(f, e, set, `{"shape":{"Height":20,"Width":1}}`, `{"shape":{"Height":4096,"Width":4096}}`)
 }

@@ -8,7 +8,8 @@
 // sums W_ij = U_ij + U_ji matter, one for each pair, and U_ii is part of the bias.
 //
 //	lines, err := dataset.Open("3by3")
-//	experiment := general.NewExperiment(lines, general.All, 6)
+//	experiment := general.Family.Experiment(lines)
+//	experiment.Settings.Machine.Hidden = 6
 //	run, err := experiment.Train(ctx, lines, "runs/general")
 //	logP, err := run.Model().LogP(ctx, lines.Test())
 //

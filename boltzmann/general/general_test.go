@@ -15,7 +15,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -341,11 +340,11 @@ func TestEvaluations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		errs, chains := [2]boltzmann.Errs{boltzmann.ErrsLow, boltzmann.ErrsHigh}, 7
+		errs, chains := [2]runs.Errs{runs.ErrsLow, runs.ErrsHigh}, 7
 		if m.Enumerable() {
-			errs, chains = [2]boltzmann.Errs{}, 0
+			errs, chains = [2]runs.Errs{}, 0
 		}
-		if got := [2]boltzmann.Errs{of.LogZ.Errs, of.LogPErrs}; got != errs || of.Chains != chains || of.Data != rows.Rows {
+		if got := [2]runs.Errs{of.LogZ.Errs, of.LogPErrs}; got != errs || of.Chains != chains || of.Data != rows.Rows {
 			t.Errorf("%v: errs %v, %d chains, %d rows", e, got, of.Chains, of.Data)
 		}
 		logP, logZ := 0.0, 0.0 // of units without weights
@@ -420,8 +419,9 @@ func lines(t *testing.T) *dataset.Set {
 
 // experiments are one with an exact gradient, and one with chains.
 func experiments(set *dataset.Set) []Experiment {
-	exact := NewExperiment(set, All, 2)
-	chains := NewExperiment(set, SemiRestricted, 12)
+	exact, chains := Family.Experiment(set), Family.Experiment(set)
+	exact.Settings.Machine.Hidden = 2
+	chains.Settings.Machine = MachineSpec{Hidden: 12, Connections: SemiRestricted}
 	for _, e := range []*Experiment{&exact, &chains} {
 		e.Settings.Training.BatchSize, e.Epochs = 9, 3
 	}
@@ -470,7 +470,8 @@ func TestTrainingLearns(t *testing.T) {
 	}
 	before := math.Inf(-1)
 	for hidden, least := range []float64{-5.5, -5, -4.5} {
-		e := NewExperiment(set, All, 2*hidden)
+		e := Family.Experiment(set)
+		e.Settings.Machine.Hidden = 2 * hidden
 		e.Epochs, e.Settings.Training.LearningRate, e.Settings.Training.BatchSize = 10, 0.5, 20
 		run, err := e.Train(t.Context(), set, t.TempDir())
 		if err != nil {

@@ -67,9 +67,6 @@ func (m *Model) spread() {
 // other units, unit i is on with probability σ(a).
 func (m *Model) Input(i int, x []float64) float64 { return m.biases()[i] + floats.Dot(m.row(i), x) }
 
-// Connected returns the pairs of connected units.
-func (m *Model) Connected() []Pair { return slices.Clone(m.pairs) }
-
 // given describes a machine whose first units are clamped. log is −E with all other units off, and inputs
 // holds the inputs of these other units.
 type given struct {

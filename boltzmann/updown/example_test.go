@@ -30,7 +30,8 @@ func Example() {
 	machine := boltzmann.New(set.Shape()).Hidden(12, 6)
 	must(boltzmann.PCD().LearningRate(0.3).Epochs(6).TrainBelief(ctx, machine, set, greedy, runs.Quiet))
 
-	experiment := updown.NewExperiment(set, boltzmann.LayerDir(greedy, 2))
+	experiment := updown.Family.Experiment(set)
+	experiment.Settings.Network.Run = boltzmann.LayerDir(greedy, 2)
 	run := must(experiment.Train(ctx, set, filepath.Join(dir, "tuned"), runs.Quiet))
 	before := must(must(boltzmann.OpenRun(boltzmann.LayerDir(greedy, 2))).Evaluate(ctx, set, set.Test(), boltzmann.Annealing{}, nil))
 	after := must(run.Model().Evaluate(ctx, set, set.Test(), boltzmann.Annealing{}, nil))

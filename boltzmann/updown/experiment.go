@@ -18,7 +18,7 @@ import (
 )
 
 // Experiment is a training run as a plain value: data, the network that it begins from, method, budget and
-// seed. NewExperiment returns one with the usual settings. A TOML file can store it.
+// seed. Family.Experiment returns one with the usual settings. A TOML file can store it.
 type Experiment = runs.Fit[Settings, *Model]
 
 // Run is a training run in its directory. Model returns the network of the last checkpoint.
@@ -84,14 +84,6 @@ func rows(s *Settings) []runs.Hyperparameter {
 		Usage: "`k` sweeps of the prior's chains per step",
 		Valid: m.Steps >= 1 && m.Steps <= math.MaxUint32, Remedy: "give the number of sweeps of the prior's chains, at least 1",
 	}, runs.RateRow(&m.LearningRate, "first learning `rate` η of all layers, which falls to 0 along a cosine"), runs.BatchRow(&m.BatchSize)}
-}
-
-// NewExperiment returns the experiment that fine-tunes the network of the run in a directory on set: 20
-// epochs in minibatches of 100 rows, at learning rate 0.01, with 5 sweeps of the prior's chains and seed 1.
-func NewExperiment(set *dataset.Set, run string) Experiment {
-	e := Family.Experiment(set)
-	e.Settings.Network.Run = run
-	return e
 }
 
 func check(e Experiment, _ *dataset.Set) error {

@@ -93,7 +93,7 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		floats.Sub(logs, energies)
 		estimates[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
-	return estimates, runs.MeanSampleSize(boltzmann.ErrsLow, "samples a row", samples, ess, moved), cmp.Or(errors.Join(errs...), ctx.Err())
+	return estimates, runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, moved), cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
 // freeEnergies returns an estimate of F(v) = −log p(v) − log Z of each row in nats, from a number of importance samples.

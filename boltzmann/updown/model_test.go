@@ -120,7 +120,8 @@ func belief(t *testing.T, set *dataset.Set) string {
 }
 
 func short(set *dataset.Set, run string) Experiment {
-	e := NewExperiment(set, run)
+	e := Family.Experiment(set)
+	e.Settings.Network.Run = run
 	e.Settings.Method.BatchSize, e.Epochs = 9, 4
 	return e
 }
@@ -165,7 +166,7 @@ func TestTraining(t *testing.T) {
 		t.Errorf("a set of another binarisation: %v", err)
 	}
 	was, err := network.Evaluate(t.Context(), set, set.Test(), a, nil)
-	if err != nil || begins.LogPErrs != boltzmann.ErrsLow || begins.LogZ.Value != was.LogZ.Value || math.Abs(float64(begins.LogP-was.LogP)) > 0.05 {
+	if err != nil || begins.LogPErrs != runs.ErrsLow || begins.LogZ.Value != was.LogZ.Value || math.Abs(float64(begins.LogP-was.LogP)) > 0.05 {
 		t.Errorf("training begins at log p = %v (%v, log Z = %v), the network has %v (%v, %v)", begins.LogP, begins.LogPErrs, begins.LogZ.Value, was.LogP, was.LogZ.Value, err)
 	}
 	run, err := e.Train(t.Context(), set, whole)
@@ -242,7 +243,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, says)
 		}
 	}
-	if _, err := NewExperiment(other, dir).Train(t.Context(), other, t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is for rows of 9 values, the data have 196") {
+	if _, err := short(other, dir).Train(t.Context(), other, t.TempDir()); err == nil || !strings.Contains(err.Error(), "it is for rows of 9 values, the data have 196") {
 		t.Errorf("other data are trained on: %v", err)
 	}
 	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)

@@ -6,7 +6,8 @@
 // Here p(h^K) is the distribution of the visible units of the restricted machine. A network that was trained
 // layer by layer uses the same weights to recognise and to generate. Fine-tuning separates the two.
 //
-//	e := updown.NewExperiment(digits, "runs/dbn/layer-2")
+//	e := updown.Family.Experiment(digits)
+//	e.Settings.Network.Run = "runs/dbn/layer-2"
 //	run, err := e.Train(ctx, digits, "runs/tuned")
 //	test, err := run.Model().Evaluate(ctx, digits, digits.Test(), boltzmann.Annealing{}, nil)
 //

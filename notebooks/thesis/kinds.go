@@ -180,7 +180,7 @@ func (w *work) measured(p training, rows, chains int) annealed {
 		logP, logZ, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
 		check(err)
 		of := annealed{annealedLogZ{float64(logZ.Value), float64(logZ.SE), fmt.Sprintf("AIS, %d chains, 1,000 steps%s", chains, runs.Clause(logZ.SampleSize().Negative().Detail()))}, logP}
-		if logZ.Errs == boltzmann.Exact {
+		if logZ.Errs == runs.Exact {
 			of.By = "exact"
 		}
 		return of
