@@ -226,9 +226,10 @@ func (e *convolution) FreeEnergy(v []float64) float64 {
 	return -floats.Dot(e.visible, v) - sum
 }
 
-// Restrain adds the gradient of a penalty that pulls the mean of each filter's detection units to their target (Lee,
-// Ekanadham and Ng 2008). The penalty acts on the hidden biases alone.
-func (e *convolution) Restrain(to, data [][]float64) {
+// restrain adds the gradient of a penalty that pulls the mean of each filter's detection units to their target (Lee,
+// Ekanadham and Ng 2008) to to. data holds the mean of ∂F/∂θ over rows. Both have one slice per parameter. The penalty
+// acts on the hidden biases alone.
+func (e *convolution) restrain(to, data [][]float64) {
 	for k, slope := range data[1] { // the negated sum of the units' probabilities
 		to[1][k] += e.Sparsity * (-slope - e.Activity*float64(len(e.blocks)))
 	}

@@ -1,6 +1,7 @@
 package energies
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,34 +53,43 @@ func meanCovarianceKind(name, noun string, gamma bool) kind[MeanCovariance] {
 	}
 }
 
+const (
+	leapfrogs   = 20  // steps of a trajectory
+	acceptances = 0.9 // target share of accepted trajectories
+	// Training ends if the mean acceptance is below leastAcceptance for mostRejections gradients in a row.
+	leastAcceptance = 0.5
+	mostRejections  = 100
+)
+
 // meanCovariance is the energy
 //
 //	F(x) = ½xᵀΛx − bᵀx − Σ_j softplus(c_j + w_jᵀx) + Σ_k G_k(r_kᵀx),
 //
 // where G_k(y) is −softplus(d_k − ½y²) for binary units of the covariance, and e^(d_k) log(1 + ½y²) for Gamma-distributed
 // units. Λ is diagonal and learned; the articles use the identity instead. Factors lower the variance. Whitened rows
-// have variance 1 overall, so the variance without factors must be able to exceed 1.
+// have variance 1 overall, so the variance without factors must be able to exceed 1. It is sampled by Hamiltonian Monte
+// Carlo (Duane, Kennedy, Pendleton and Roweth 1987).
 type meanCovariance struct {
-	hamiltonian
 	gamma            bool
 	weights, factors []float64 // w_j and r_k, one per row
 	visible, hidden  []float64 // b and c
 	log              []float64 // log Λ
 	shape            []float64 // d
+	step, rejected   []float64 // of length 1: the step size, and the number of gradients in a row with too few acceptances
 }
 
 func newMeanCovariance(s MeanCovariance, units int, gamma bool) *meanCovariance {
 	of := func(n int) []float64 { return make([]float64, n) }
-	return &meanCovariance{newHamiltonian(), gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(units), of(s.Factors)}
+	return &meanCovariance{gamma, of(s.Hidden * units), of(s.Factors * units), of(units), of(s.Hidden), of(units), of(s.Factors), []float64{0.1}, of(1)}
 }
 
 func (e *meanCovariance) Parameters() []parameter {
 	units := len(e.visible)
-	return append([]parameter{
+	return []parameter{
 		newParameter("weights", 1, e.weights, len(e.hidden), units), newParameter("factors", 1, e.factors, len(e.shape), units),
 		newParameter("visible_biases", 1, e.visible), newParameter("hidden_biases", 1, e.hidden), newParameter("factor_biases", 1, e.shape),
-		newParameter("log_precisions", slow, e.log),
-	}, e.parameters()...)
+		newParameter("log_precisions", slow, e.log), newParameter("step_size", 0, e.step), newParameter("rejected", 0, e.rejected),
+	}
 }
 
 // Begin starts near the standard normal distribution. The hidden units for the means are mostly off.
@@ -276,9 +286,33 @@ func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool
 	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
 	for r, x := range rows {
 		to, m := kernels.Doubles(kernels.Row(end, r)), kernels.Doubles(kernels.Row(momenta, r))
-		accepted[r] = decide(before[r], e.FreeEnergy(to)+floats.Dot(m, m)/2, x, to, draws[r])
+		ratio := math.Exp(before[r] - (e.FreeEnergy(to) + floats.Dot(m, m)/2))
+		if ratio > draws[r].Float64() {
+			copy(x, to)
+		}
+		if !math.IsNaN(ratio) {
+			accepted[r] = math.Min(1, ratio)
+		}
 	}
 	return accepted
+}
+
+// adapt tunes the step size of the chains. accepted is the mean acceptance probability of their last steps.
+func (e *meanCovariance) adapt(accepted float64) error {
+	if accepted < leastAcceptance {
+		e.rejected[0]++
+	} else {
+		e.rejected[0] = 0
+	}
+	if e.rejected[0] >= mostRejections {
+		return runs.Diverging(fmt.Errorf("the chains of Hamiltonian Monte Carlo have accepted less than half of their steps for %d gradients in a row, %.0f %% of the last, at the step size %.2g: lower the learning rate", mostRejections, 100*accepted, e.step[0]))
+	}
+	if accepted > acceptances {
+		e.step[0] *= 1.02
+	} else {
+		e.step[0] *= 0.98
+	}
+	return nil
 }
 
 func (e *meanCovariance) Gradients(to [][]float64, factor float64, rows [][]float64) {

@@ -75,18 +75,6 @@ type sloped interface {
 	Slope(to, x []float64)
 }
 
-// sparse is an energy with a penalty that keeps hidden units from being active often.
-type sparse interface {
-	// Restrain adds the mean gradient of the penalty over some rows to to. data holds the mean of ∂F/∂θ over these
-	// rows. Both have one slice per parameter.
-	Restrain(to, data [][]float64)
-}
-
-type adaptive interface {
-	// adapt tunes the step size of the chains. accepted is the mean acceptance probability of their last steps.
-	adapt(accepted float64) error
-}
-
 // enumerable is the largest number of binary units whose states LogZ sums over.
 const enumerable = 16
 

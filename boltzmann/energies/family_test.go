@@ -201,7 +201,7 @@ func TestUnitsAreStandardisedAtAnyScale(t *testing.T) {
 
 // Chains that reject most of their steps for a hundred gradients are an error, and step sizes follow acceptances.
 func TestRejectionsEndTraining(t *testing.T) {
-	h := newHamiltonian()
+	h := newMeanCovariance(MeanCovariance{}, 1, false)
 	if err := h.adapt(0.95); err != nil || math.Abs(h.step[0]-0.102) > 1e-15 {
 		t.Errorf("after an acceptance of 0.95 the step size is %v (%v)", h.step[0], err)
 	}

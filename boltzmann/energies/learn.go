@@ -39,7 +39,7 @@ func (m *Model) begin(rows [][]float64) error {
 		m.scaling.turn(rows)
 	}
 	m.energy.Begin(rows, m.stream(philox.Initialize, 0, 0))
-	for chain, x := range m.each() {
+	for chain, x := range rowsOf(m.chains, m.shape.Units()) {
 		m.energy.Base(x, m.stream(philox.Start, chain, 0))
 	}
 	if m.above != nil {
@@ -66,9 +66,6 @@ func (m *Model) scale(rows [][]float64) error {
 	}
 	return m.scaling.whiten(rows)
 }
-
-// each returns the states of the persistent chains.
-func (m *Model) each() [][]float64 { return rowsOf(m.chains, m.shape.Units()) }
 
 // step takes a step of Adam along the gradient of log p of a minibatch. If there is a second machine, it takes a
 // step for the blocks of the minibatch.
@@ -116,8 +113,8 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 	for i, g := range gradient {
 		floats.SubTo(g, data[i], g)
 	}
-	if e, is := m.energy.(sparse); is {
-		e.Restrain(gradient, data)
+	if e, is := m.energy.(*convolution); is {
+		e.restrain(gradient, data)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -126,7 +123,7 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 	if t.Chains > 0 {
 		m.chains = chains
 	}
-	if e, is := m.energy.(adaptive); is {
+	if e, is := m.energy.(*meanCovariance); is {
 		mean := floats.Sum(accepted) / float64(len(accepted))
 		measured[acceptanceMeasure.Key] = mean
 		return measured, e.adapt(mean)

@@ -183,7 +183,7 @@ func TestSparsityAimsAtAnActivity(t *testing.T) {
 	pull := func() float64 {
 		to, data := [][]float64{nil, {0}, nil, nil}, [][]float64{make([]float64, 4), {0}, make([]float64, 9), nil}
 		e.Gradients(data, 1, [][]float64{make([]float64, 9)})
-		e.Restrain(to, data)
+		e.restrain(to, data)
 		return to[1][0]
 	}
 	near(t, "the pull at the target", pull(), 0, 1e-6)
