@@ -62,13 +62,13 @@ func (m *Model) newPath(ctx context.Context, rows dataset.Split) (*path, error) 
 
 // beginAtRates calls begin once per visible unit, in order, with the unit's bias in the base-rate model of rows.
 // It leaves out the units of the label.
-func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units rated, begin func(bias float32)) error {
+func (m *Model) beginAtRates(ctx context.Context, rows dataset.Split, units discrete, begin func(bias float32)) error {
 	some := rows.Subset(latentRows, m.seed)
 	latent, err := m.latentMeans(ctx, some)
 	if err != nil {
 		return err
 	}
-	from := func(units rated, means []float64, n float64) {
+	from := func(units discrete, means []float64, n float64) {
 		for _, mean := range means {
 			begin(units.base(mean, n))
 		}

@@ -107,7 +107,7 @@ func (p *Parameters) smallerSide() side {
 		few, many = many, few
 		s.few, s.many, s.weights = s.many, s.few, kernels.Transposed(p.Weights)
 	}
-	s.partition, s.categories = many.partition, few.(enumerable).categories()
+	s.partition, s.categories = many.partition, few.(discrete).categories()
 	for s.low < s.variables() && s.power(s.low+1) <= statesAPart {
 		s.low++
 	}

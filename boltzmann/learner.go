@@ -110,7 +110,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 
 // beginRates sets the biases and offsets of the visible units from their means in the training rows. In a
 // belief network, these are the means of the units drawn given the training rows.
-func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err error) {
+func (e Experiment) beginRates(s state, units discrete, set *dataset.Set) (err error) {
 	rows := set.Train()
 	first := means(rows, e.Dataset.Binarization)
 	if s.below != nil {
@@ -124,7 +124,7 @@ func (e Experiment) beginRates(s state, units rated, set *dataset.Set) (err erro
 }
 
 // beginAt writes the biases and offsets of the visible units from index from on, given their means over n rows.
-func (e Experiment) beginAt(s state, units rated, from int, means []float64, n int) {
+func (e Experiment) beginAt(s state, units discrete, from int, means []float64, n int) {
 	for i, mean := range means {
 		bias, on := units.initial(mean, float64(n))
 		if e.Pretrained == nil {

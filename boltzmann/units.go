@@ -69,26 +69,15 @@ type visibleUnits interface {
 	meter(w *products) meter
 }
 
-// enumerable is the interface to units whose states can be counted. They form variables. A variable has one
-// unit for each of its categories; if categories returns 0, it is a single unit that is 0 or 1.
-type enumerable interface {
-	units
+// discrete is the interface to units whose states can be counted. They form variables. A variable has one unit for
+// each of its categories; if categories returns 0, it is a single unit that is 0 or 1.
+type discrete interface {
+	visibleUnits
 	categories() int
-}
-
-// rated is the interface to units whose biases can be set from their means over rows.
-type rated interface {
-	enumerable
 	// initial returns the initial bias of a unit and its smoothed mean, given its mean over n rows.
 	initial(mean, n float64) (bias, smoothed float32)
 	// base returns the bias of a unit in the base-rate model, given its mean over n rows.
 	base(mean, n float64) float32
-}
-
-// discrete is the interface to visible units with a pseudo-likelihood.
-type discrete interface {
-	visibleUnits
-	rated
 	// variables returns the number of variables that n units form.
 	variables(n int) int
 	// pseudo returns log p(v_g | v_−g) for n variables g of the states v: variable first, and other variables at
