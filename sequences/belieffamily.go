@@ -54,9 +54,7 @@ type BeliefExperiment = runs.Fit[BeliefSettings, *Belief]
 
 // Beliefs trains temporal sigmoid belief networks by reweighted wake-sleep with particle filters (the wake
 // and the q-wake phase), or by wake-sleep. A network without hidden units is a logistic regression.
-var Beliefs = runs.NewFamily(beliefsFamily)
-
-var beliefsFamily = runs.Family[BeliefSettings, *Belief]{
+var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	Name: "temporal-belief", Noun: "a temporal sigmoid belief network", Data: "--dataset voices", Sequences: true, NearZero: true, Epochs: 100,
 	Usual: BeliefSettings{Hidden: 100, Order: 1, Natural: true, Damping: 0.1, Refresh: 50, Samples: 10, Lag: 2, LearningRate: 0.3, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *BeliefSettings) []runs.Hyperparameter {
@@ -181,7 +179,7 @@ var beliefsFamily = runs.Family[BeliefSettings, *Belief]{
 		floats.Mul(evaluation.LogP, rows.Shares()[:len(evaluation.LogP)])
 		return runs.Measures{LogP.Key: floats.Sum(evaluation.LogP) / stepsOf(rows), ESS.Key: evaluation.ESS}, err
 	},
-}
+})
 
 // beliefNumbers returns a lower bound on the number of values in the tensors of a model.
 func beliefNumbers(e BeliefExperiment, shape dataset.Shape) float64 {

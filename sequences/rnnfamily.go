@@ -34,9 +34,7 @@ var Pseudo = runs.Measure{Key: "pseudo", Name: "log pseudo-likelihood per step",
 
 // RNNRBMs trains RNN-RBMs, RTRBMs and RBMs of single steps by contrastive divergence and back-propagation
 // through time, with Adam.
-var RNNRBMs = runs.NewFamily(rnnRBMsFamily)
-
-var rnnRBMsFamily = runs.Family[RNNRBMSettings, *RNNRBM]{
+var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 	Name: "rnn-rbm", Noun: "an RNN-RBM", Data: "--dataset voices", Sequences: true, Epochs: 100,
 	Usual: RNNRBMSettings{Hidden: 150, Recurrent: 100, CD: 15, LearningRate: 0.01, Decay: runs.Decay{StepEpochs: 50, StepFactor: 0.5}, BatchSize: 10},
 	Rows: func(s *RNNRBMSettings) []runs.Hyperparameter {
@@ -104,7 +102,7 @@ var rnnRBMsFamily = runs.Family[RNNRBMSettings, *RNNRBM]{
 		})
 		return runs.Measures{Pseudo.Key: sum / stepsOf(rows)}, err
 	},
-}
+})
 
 // rnnNumbers returns a lower bound on the number of values in the tensors of a model.
 func rnnNumbers(e RNNRBMExperiment, shape dataset.Shape) float64 {

@@ -36,9 +36,7 @@ type TrainingSpec struct {
 }
 
 // Family trains machines with any connections; its methods read experiments, runs and models.
-var Family = runs.NewFamily(family)
-
-var family = runs.Family[Settings, *Model]{
+var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Name:  "general-boltzmann",
 	Noun:  "a general Boltzmann machine",
 	Usual: Settings{Training: TrainingSpec{LearningRate: 0.1, BatchSize: 100, Chains: 100, Steps: 1}},
@@ -57,7 +55,7 @@ var family = runs.Family[Settings, *Model]{
 		bare.chains = nil
 		return &bare
 	},
-}
+})
 
 func rows(s *Settings) []runs.Hyperparameter {
 	const machine, training = "machine", "training"

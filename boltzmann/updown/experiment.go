@@ -44,9 +44,7 @@ type MethodSpec struct {
 var pseudoBound = runs.Measure{Key: "pseudo_bound", Name: "pseudo-bound", Label: "bound by the pseudo-likelihood of the prior", Unit: "nats", Rises: true}
 
 // Family fine-tunes belief networks; its methods read experiments, runs and models.
-var Family = runs.NewFamily(family)
-
-var family = runs.Family[Settings, *Model]{
+var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Name:  "updown",
 	Noun:  "a network that is trained up and down",
 	Usual: Settings{Method: MethodSpec{LearningRate: 0.01, Steps: 5, BatchSize: 100}},
@@ -71,7 +69,7 @@ var family = runs.Family[Settings, *Model]{
 		return runs.Measures{pseudoBound.Key: bound}, err
 	},
 	Validate: validate,
-}
+})
 
 func rows(s *Settings) []runs.Hyperparameter {
 	m := &s.Method

@@ -54,9 +54,7 @@ type Experiment = runs.Fit[Settings, *Model]
 const mostUnits = 1 << 18
 
 // Family trains autoencoders.
-var Family = runs.NewFamily(family)
-
-var family = runs.Family[Settings, *Model]{
+var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Name: "autoencoder", Noun: "an autoencoder", NearZero: true,
 	Usual: Settings{Hidden: []int{200}, Code: 50, Temperature: 2. / 3, Samples: 1, LearningRate: 1e-3, Decay: runs.Decay{StepEpochs: 100, StepFactor: 0.5}, BatchSize: 100},
 	Rows:  rows,
@@ -91,7 +89,7 @@ var family = runs.Family[Settings, *Model]{
 		all[active.Key] = float64(used)
 		return all, nil
 	},
-}
+})
 
 func (s Settings) legend(visible ...int) string {
 	name := "VAE"

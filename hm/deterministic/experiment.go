@@ -46,9 +46,7 @@ type TrainingSpec struct {
 }
 
 // Family trains deterministic machines; its methods read experiments, runs and models.
-var Family = runs.NewFamily(family)
-
-var family = runs.Family[Settings, *Machine]{
+var Family = runs.NewFamily(runs.Family[Settings, *Machine]{
 	Name:  "deterministic",
 	Noun:  "a deterministic machine",
 	Usual: Settings{Training: TrainingSpec{LearningRate: 0.01, BatchSize: 32}},
@@ -66,7 +64,7 @@ var family = runs.Family[Settings, *Machine]{
 		return &bare
 	},
 	Step: step, Validate: validate, Observe: observe,
-}
+})
 
 func rows(s *Settings) []runs.Hyperparameter {
 	return []runs.Hyperparameter{{
