@@ -18,7 +18,7 @@ func (m *Model) Drawings() []runs.Drawing {
 	}))
 }
 
-// Inpainting describes how to fill in masked units: by Inpaint, with all draws from the given seed.
+// Inpainting describes how to fill in masked units, with all draws from the given seed.
 func (m *Model) Inpainting() runs.Inpainting {
 	return runs.Inpainting{Uses: []string{"draws"}, Sweeps: 500, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).inpaint(ctx, rows, mask, chains, c, progress)

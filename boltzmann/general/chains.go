@@ -83,15 +83,10 @@ func (m *Model) checkChains(n float64) error {
 	return memory.Check(fmt.Sprintf("%.0f chains", n), 8*n*float64(m.units()), "use fewer")
 }
 
-// Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per
-// row on p(v,h|known). Each chain gives an image with the means of the missing units given all other units.
+// inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per
+// row on p(v,h|known). Each chain gives an image with the means of the missing units given all other units, or with draws.
 // Missing and hidden units start at 0 or 1 with equal probability; known units never change. progress, which
 // may be nil, is called with the fraction of the work done.
-func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
-	return m.inpaint(ctx, split, mask, chains, runs.Chain{Sweeps: sweeps}, progress)
-}
-
-// inpaint is like Inpaint, and returns draws if c asks for them.
 func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c runs.Chain, progress func(float64)) (dataset.Inpainting, error) {
 	known, err := m.states(split)
 	if err != nil {

@@ -372,7 +372,7 @@ func TestInpainting(t *testing.T) {
 	const chains = 3_000
 	m := randomModel(t, 3, MachineSpec{Hidden: 2}, 1)
 	exact := exactly(m)
-	p, err := m.Inpaint(t.Context(), split([][]float64{{1, 0, 1}}), dataset.Mask{false, true, false}, chains, 20, nil)
+	p, err := m.inpaint(t.Context(), split([][]float64{{1, 0, 1}}), dataset.Mask{false, true, false}, chains, runs.Chain{Sweeps: 20}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
