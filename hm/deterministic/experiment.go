@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -242,4 +243,71 @@ func Binary(row []uint8) []float64 {
 		}
 	}
 	return x
+}
+
+// These are the names under which runs record the exact log p(x) of their rows.
+const (
+	exactTrain      = "exact_train"
+	exactValidation = "exact_validation"
+)
+
+// observe measures the mean log p(x), in nats, of the training and of the validation rows after the
+// epochs that LogPEvery selects.
+func observe(ctx context.Context, e Experiment, m *Machine, set *dataset.Set, epoch int) (map[string]runs.Measures, error) {
+	if every := e.Settings.LogPEvery; every == 0 || epoch%every != 0 {
+		return nil, nil
+	}
+	measured := map[string]runs.Measures{}
+	for name, rows := range map[string]dataset.Split{exactTrain: set.Train(), exactValidation: set.Validation()} {
+		if rows.Rows == 0 {
+			continue
+		}
+		data := make([][]float64, rows.Rows)
+		for i := range data {
+			data[i] = Binary(rows.Row(i))
+		}
+		logP, err := m.LogP(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		floats.Mul(logP, rows.Shares())
+		measured[name] = runs.Measures{runs.LogP.Key: floats.Sum(logP) / float64(rows.Rows)}
+	}
+	return measured, nil
+}
+
+// LogPHistory returns the exact log p(x), in nats, recorded in the history of a run whose
+// experiment measures it. The result has only the epochs with a measurement, and log p(x) in place
+// of the free energy.
+func LogPHistory(h runs.History) runs.History {
+	exact := runs.History{Name: h.Name, Measures: []runs.Measure{runs.LogP}}
+	if b := h.Baseline; b != nil {
+		exact.Baseline = new(negated(*b))
+	}
+	for _, e := range h.Epochs {
+		if train, ok := e.Measured[exactTrain]; ok {
+			e.Train, e.Validation, e.Measured = train, e.Measured[exactValidation], nil
+			exact.Epochs = append(exact.Epochs, e)
+		}
+	}
+	return exact
+}
+
+// adam implements Adam with its published settings: running means of the gradient and of its
+// square, corrected for their start at zero.
+type adam struct {
+	mean, square, gradient *Parameters
+}
+
+// descend takes a step along the negative gradient. Steps count from 1.
+func (a *adam) descend(parameters *Parameters, step int, rate float64) {
+	const meanDecay, squareDecay, floor = 0.9, 0.999, 1e-8
+	meanScale := 1 / (1 - math.Pow(meanDecay, float64(step)))
+	squareScale := 1 / (1 - math.Pow(squareDecay, float64(step)))
+	mean, square := a.mean.Flat, a.square.Flat
+	for i, g := range a.gradient.Flat {
+		mean[i] += (1 - meanDecay) * (g - mean[i])
+		square[i] += (1 - squareDecay) * (g*g - square[i])
+		parameters.Flat[i] -= rate * mean[i] * meanScale / (math.Sqrt(square[i]*squareScale) + floor)
+	}
 }
