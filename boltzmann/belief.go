@@ -146,20 +146,14 @@ func (s stack) doubled() Doubled {
 }
 
 // beside returns the second pathway of each machine, or nil if no machine has one.
-func (s stack) beside() [][]int {
-	if !s.besides() {
+func (s stack) beside() (all [][]int) {
+	if !slices.ContainsFunc(s, func(p *Parameters) bool { return len(p.Spec.Beside) > 0 }) {
 		return nil
 	}
-	var beside [][]int
 	for _, p := range s {
-		beside = append(beside, p.Spec.Beside)
+		all = append(all, p.Spec.Beside)
 	}
-	return beside
-}
-
-// besides reports whether a machine has a second pathway.
-func (s stack) besides() bool {
-	return slices.ContainsFunc(s, func(p *Parameters) bool { return len(p.Spec.Beside) > 0 })
+	return all
 }
 
 // newStack returns the machines below that a header describes. Their parameters are all 0.

@@ -37,7 +37,7 @@ type pseudoMeter struct {
 
 func (m pseudoMeter) measure(rows []likelihood, v, h, _ kernels.Matrix, at place, units int) {
 	off, inputs, room := make([]float32, h.Cols), make([]float32, h.Cols), make([]float32, h.Cols)
-	variables := m.discrete.variables(m.observed())
+	variables := m.observed() / max(1, m.discrete.categories())
 	for r := range rows {
 		x := kernels.Row(v, r)
 		copy(inputs, kernels.Row(h, r))

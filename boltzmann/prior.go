@@ -36,7 +36,7 @@ func (r *Run) Prior(checkpoint string, method MethodSpec, seed uint64) (*Prior, 
 		return nil, nil, fmt.Errorf("%s is a run of %v, no belief network: give one that was trained with --belief or --on", r.Dir(), r.Experiment())
 	}
 	below := s.below
-	if append(slices.Clone(below), s.parameters).besides() {
+	if append(slices.Clone(below), s.parameters).beside() != nil {
 		return nil, nil, fmt.Errorf("%s has a second pathway (beside), and a larger model would join the two: train the belief network without it", r.Dir())
 	}
 	s = state{parameters: s.parameters, visibleOffsets: s.visibleOffsets, hiddenOffsets: s.hiddenOffsets}

@@ -78,8 +78,6 @@ type discrete interface {
 	initial(mean, n float64) (bias, smoothed float32)
 	// base returns the bias of a unit in the base-rate model, given its mean over n rows.
 	base(mean, n float64) float32
-	// variables returns the number of variables that n units form.
-	variables(n int) int
 	// pseudo returns log p(v_g | v_−g) for n variables g of the states v: variable first, and other variables at
 	// even distances. inputs holds the inputs of the hidden units, and partition is the result of sumOut for
 	// them. room and off are as long as inputs; off holds zeros.
@@ -167,8 +165,6 @@ func (bernoulli) initial(mean, n float64) (bias, smoothed float32) {
 func (bernoulli) base(mean, n float64) float32 {
 	return float32(math.Log((n*mean + 1) / (n*(1-mean) + 1)))
 }
-
-func (bernoulli) variables(n int) int { return n }
 
 // pseudo compares the two values of each unit: log p(v_i | v_−i) = −log(1 + e^(F(v) − F(v with unit i
 // flipped))) (Besag 1975). The even hidden layers of a deep machine keep their means, although these depend

@@ -86,7 +86,8 @@ func newNetwork(s Settings, visible int) *network {
 	}
 	layers := func(units []int) (all []dense) {
 		for l := range len(units) - 1 {
-			all = append(all, newDense(take(units[l]*units[l+1]), take(units[l+1]), units[l]))
+			in, out := units[l], units[l+1]
+			all = append(all, dense{kernels.Matrix{Rows: in, Cols: out, Stride: out, Data: take(in * out)}, take(out)})
 		}
 		return all
 	}

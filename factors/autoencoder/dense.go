@@ -58,14 +58,6 @@ type dense struct {
 	biases  []float32      // b
 }
 
-func newDense(weights, biases []float32, inputs int) dense {
-	return dense{kernels.Matrix{Rows: inputs, Cols: len(biases), Stride: len(biases), Data: weights}, biases}
-}
-
-func (d dense) write(y, x kernels.Matrix) {
-	kernels.Affine(y, x, d.weights, d.biases)
-}
-
 // weightsAPart is the number of rows of W whose gradients one processor computes together.
 const weightsAPart = 64
 
@@ -115,7 +107,7 @@ func (s stack) outputs() kernels.Matrix { return s.values[len(s.values)-1] }
 
 func (s stack) forward() {
 	for l, of := range s.layers {
-		of.write(s.values[l+1], s.values[l])
+		kernels.Affine(s.values[l+1], s.values[l], of.weights, of.biases)
 		if l+1 < len(s.layers) {
 			s.activation.apply(s.values[l+1])
 		}
