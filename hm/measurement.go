@@ -65,23 +65,6 @@ func ParseMeasurement(text string) (Measurement, error) {
 	return m, m.WithDefaults().check()
 }
 
-func (m Measurement) String() string {
-	var parts []string
-	add := func(key string, value any, given bool) {
-		if given {
-			parts = append(parts, fmt.Sprintf("%s=%v", key, value))
-		}
-	}
-	add("name", m.Name, m.Name != "")
-	add("every", m.Every, m.Every != 0)
-	add("split", m.Split, m.Split != "")
-	add("samples", m.Samples, m.Samples != 0)
-	add("log-z2", m.LogZ2, m.LogZ2 != 0)
-	add("log-z2-inner", m.LogZ2Inner, m.LogZ2Inner != 0)
-	add("rows", m.Rows, m.Rows != 0 || len(parts) == 0) // because an empty text is not a measurement
-	return strings.Join(parts, ",")
-}
-
 // WithDefaults returns the measurement with the defaults filled in.
 func (m Measurement) WithDefaults() Measurement {
 	m.Split = cmp.Or(m.Split, "test")
