@@ -62,7 +62,7 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	Read:     read,
 	Model: func(m *Model) *Model {
 		bare := *m
-		bare.learner = nil
+		bare.learner, bare.step = nil, 0
 		return &bare
 	},
 	Step: func(ctx context.Context, _ Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
