@@ -105,7 +105,13 @@ func (w *walk) counter(chain int) philox.Counter {
 func (p *path) anneal(ctx context.Context, w *walk) error {
 	done := work.Meter(w.progress, w.chains*(len(w.betas)-1))
 	inParts(w.chains, func(first, last int) {
-		a := p.walkers(w, first, last)
+		a := &annealed{
+			path: p, chains: newChains(last-first, p.Parameters), first: first,
+			biases: make([]float32, p.Visible()), off: make([]float32, p.Hidden()), inputs: make([]float32, max(p.Visible(), p.Hidden())),
+		}
+		for r := range a.visible.Rows {
+			w.start(first+r, kernels.Row(a.visible, r), w.counter(first+r))
+		}
 		for k := 1; k < len(w.betas) && ctx.Err() == nil; k++ {
 			a.step(w, k)
 			done(last - first)
@@ -114,30 +120,14 @@ func (p *path) anneal(ctx context.Context, w *walk) error {
 	return ctx.Err()
 }
 
-// annealed holds the states of some chains, one row per chain.
+// annealed holds the states of some chains, one row per chain, and their inputs at β = 1.
 type annealed struct {
 	*path
-	first                       int            // the chain in row 0
-	visible, hidden             kernels.Matrix // states
-	visibleInputs, hiddenInputs kernels.Matrix // at β = 1
-	biases                      []float32      // (1−β) b₀ of the visible units; the inputs contribute β b
-	off                         []float32      // zeros
-	inputs                      []float32      // room for a chain's inputs at β
-}
-
-// walkers returns chains first to last−1 in their first states.
-func (p *path) walkers(w *walk, first, last int) *annealed {
-	n, visible, hidden := last-first, p.Visible(), p.Hidden()
-	a := &annealed{
-		path: p, first: first,
-		visible: kernels.NewMatrix(n, visible), visibleInputs: kernels.NewMatrix(n, visible),
-		hidden: kernels.NewMatrix(n, hidden), hiddenInputs: kernels.NewMatrix(n, hidden),
-		biases: make([]float32, visible), off: make([]float32, hidden), inputs: make([]float32, max(visible, hidden)),
-	}
-	for r := range n {
-		w.start(first+r, kernels.Row(a.visible, r), w.counter(first+r))
-	}
-	return a
+	*chains
+	first  int       // the chain in row 0
+	biases []float32 // (1−β) b₀ of the visible units; the inputs contribute β b
+	off    []float32 // zeros
+	inputs []float32 // room for a chain's inputs at β
 }
 
 func (a *annealed) step(w *walk, k int) {
