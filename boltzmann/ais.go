@@ -92,21 +92,16 @@ func (z LogZ) String() string {
 		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, runs.Clause(size.String()))
 }
 
-// NewLogZ combines the estimates of log Z by chains that followed a schedule. each holds one estimate per chain, in
-// nats; the mean of their exponentials is Ẑ. NewLogZ panics if there are none.
-func NewLogZ(each []float64, s AnnealingSchedule, steps int) LogZ {
-	return logZOf(each, runs.ErrsLow, s, steps)
-}
-
 // KnownLogZ returns an exact log Z.
 func KnownLogZ(logZ float64) LogZ {
 	exact := runs.Float(logZ)
 	return LogZ{Value: exact, Low: exact, High: exact, ESS: runs.Float(math.NaN())}
 }
 
-// logZOf combines the chains' estimates l of log Z. The slice each has one element per chain. With ErrsLow, the mean of
-// e^l estimates Z. With ErrsHigh, the mean of e^(−l) estimates 1/Z.
-func logZOf(each []float64, errs runs.Errs, s AnnealingSchedule, steps int) LogZ {
+// NewLogZ combines the estimates l of log Z, in nats, by chains that followed a schedule. each holds one estimate per
+// chain; NewLogZ panics if there are none. With runs.ErrsLow, the mean of e^l estimates Z. With runs.ErrsHigh, the mean
+// of e^(−l) estimates 1/Z.
+func NewLogZ(each []float64, errs runs.Errs, s AnnealingSchedule, steps int) LogZ {
 	sign := 1.0
 	if errs == runs.ErrsHigh {
 		sign = -1
@@ -156,7 +151,7 @@ func (m *Model) AIS(ctx context.Context, base dataset.Split, a Annealing, progre
 	if err := p.anneal(ctx, w); err != nil {
 		return LogZ{}, err
 	}
-	return logZOf(each, runs.ErrsLow, a.Schedule, len(betas)-1), nil
+	return NewLogZ(each, runs.ErrsLow, a.Schedule, len(betas)-1), nil
 }
 
 // upwards returns a walk whose chains start with draws from the base-rate model.

@@ -66,7 +66,7 @@ func TestEvaluationsRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z := logZOf([]float64{5, 6, 7}, 1, Adaptive(200), 200)
+	z := NewLogZ([]float64{5, 6, 7}, 1, Adaptive(200), 200)
 	same := cmp.Comparer(func(a, b runs.Float) bool { // what is not finite is null
 		return a == b || !statistics.Finite(float64(a)) && !statistics.Finite(float64(b))
 	})
@@ -190,7 +190,7 @@ func TestModelsAreEstimated(t *testing.T) {
 // Ẑ, and that is null in JSON.
 func TestIntervalsOfLogZ(t *testing.T) {
 	for sign, errs := range map[float64]runs.Errs{1: runs.ErrsLow, -1: runs.ErrsHigh} {
-		z := logZOf([]float64{5, 5 + sign*3}, errs, Even(3), 3)
+		z := NewLogZ([]float64{5, 5 + sign*3}, errs, Even(3), 3)
 		want := 5 + sign*math.Log((1+math.Exp(3))/2)
 		infinite := map[runs.Errs]runs.Float{runs.ErrsLow: z.Low, runs.ErrsHigh: z.High}[errs]
 		if math.Abs(float64(z.Value)-want) > 1e-12 || z.Errs != errs || !math.IsInf(float64(infinite), int(-sign)) || !(z.Low < z.Value && z.Value < z.High) {
@@ -248,7 +248,7 @@ func TestFilters(t *testing.T) {
 // An estimate of log Z is printed in a line, and not with the estimate by each of its chains.
 func TestLogZIsPrintedInALine(t *testing.T) {
 	each := slices.Repeat([]float64{3, 4}, 50)
-	text := fmt.Sprint(logZOf(each, 1, Published(), 14500))
+	text := fmt.Sprint(NewLogZ(each, 1, Published(), 14500))
 	if !strings.HasPrefix(text, "log Z 3.") || !strings.Contains(text, " of 100 chains, schedule published of 14500 steps") || strings.Contains(text, "[") {
 		t.Errorf("it is printed as %s", text)
 	}

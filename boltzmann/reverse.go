@@ -38,7 +38,7 @@ func (m *Model) ReverseAIS(ctx context.Context, base dataset.Split, a Annealing,
 	for i := range weights {
 		weights[i] = p.logZ0 - weights[i]
 	}
-	return logZOf(weights, runs.ErrsHigh, a.Schedule, len(betas)-1), nil
+	return NewLogZ(weights, runs.ErrsHigh, a.Schedule, len(betas)-1), nil
 }
 
 // RAISE estimates log p(v) of rows, in nats. For each row, separate chains go from the row to the base-rate

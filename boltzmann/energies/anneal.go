@@ -74,5 +74,5 @@ func anneal(ctx context.Context, e energy, x []float64, chains int, s boltzmann.
 	}
 	logs := make([]float64, chains)
 	err = walk(chains, betas, philox.Anneal, func(chain, _ int, ratio float64) { logs[chain] += ratio })
-	return boltzmann.NewLogZ(logs, s, len(betas)-1), err
+	return boltzmann.NewLogZ(logs, runs.ErrsLow, s, len(betas)-1), err
 }

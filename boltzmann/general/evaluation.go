@@ -48,7 +48,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 		}
 		done(1)
 	})
-	return boltzmann.NewLogZ(logs, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
+	return boltzmann.NewLogZ(logs, runs.ErrsLow, boltzmann.Even(annealingSteps), annealingSteps), ctx.Err()
 }
 
 // bestLogZ returns log Z. It is exact if the units are enumerable, and otherwise estimated by AIS with a
