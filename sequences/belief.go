@@ -71,7 +71,8 @@ func (n network) logits(observed, state kernels.Matrix) kernels.Matrix {
 	return a
 }
 
-func newBelief(shape dataset.Shape, a architecture) *Belief {
+// newBelief returns a network with its parameters in flat, or in new memory if flat is nil.
+func newBelief(shape dataset.Shape, a architecture, flat []float32) *Belief {
 	m := &Belief{shape: shape, architecture: a}
 	// A state has the columns hₜ without its second layer, hₜ₋₁ and h′ₜ, in this order, so that hidden parents are
 	// adjacent.
@@ -95,25 +96,11 @@ func newBelief(shape dataset.Shape, a architecture) *Belief {
 		ofDeepRecognition: {"deep_recognition", m.deep, network{inputs: past + d, last: now, own: now}},
 		ofDeviations:      {"deviations", deviations, network{inputs: 1}},
 	} {
-		m.add(n.name, n.units, n.inputs+n.last-n.first)
 		m.nets[k] = n.network
+		m.add(n.name, &m.nets[k].Matrix, n.units, n.inputs+n.last-n.first)
 	}
-	m.allocate()
-	m.bind()
+	m.over(flat)
 	return m
-}
-
-func (m *Belief) bind() {
-	for k := range m.nets {
-		m.nets[k].Matrix = m.all[k].Matrix
-	}
-}
-
-func (m *Belief) with(flat []float32) *Belief {
-	other := &Belief{shape: m.shape, architecture: m.architecture, nets: m.nets, parameters: parameters{flat: flat, all: slices.Clone(m.all)}}
-	other.over(flat)
-	other.bind()
-	return other
 }
 
 // shrink multiplies all weights, but not the biases, by 1 − share. After a step this acts like an L2 penalty.

@@ -17,7 +17,7 @@ import (
 
 // tinyBelief returns a network with weights of order 1, and smaller ones in q.
 func tinyBelief(visible, steps int, of architecture) *Belief {
-	m := newBelief(dataset.Shape{Height: steps, Width: visible}, of)
+	m := newBelief(dataset.Shape{Height: steps, Width: visible}, of, nil)
 	normal(m.flat, 0.6, 8, 0)
 	for _, k := range []int{ofRecognition, ofDeepRecognition} {
 		kernels.Scale(m.nets[k].Data, 0.3)
@@ -412,7 +412,7 @@ func TestGaussianUnitsAreLeastSquares(t *testing.T) {
 	}
 	residual.Mul(parents, &want)
 	residual.Sub(targets, &residual)
-	m := newBelief(rows.Shape, architecture{order: 1, lateral: true, gaussian: true})
+	m := newBelief(rows.Shape, architecture{order: 1, lateral: true, gaussian: true}, nil)
 	m.begin(rows, 1)
 	f, by := gather(rows, []int{0}), draws{}
 	for range 8 {

@@ -122,7 +122,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 	},
 	Size: beliefNumbers,
 	New: func(e BeliefExperiment, shape dataset.Shape) (*Belief, error) {
-		m := newBelief(shape, e.Settings.architecture())
+		m := newBelief(shape, e.Settings.architecture(), nil)
 		if e.Settings.Natural {
 			m.blocks = &blocksOf{parameters: make([]float32, len(m.flat))}
 		} else {
@@ -200,7 +200,7 @@ func (m *Belief) upToDate(e BeliefExperiment, b runs.Minibatch) (err error) {
 	}
 	f := gather(b.Rows, runs.Minibatches(e.Seed, b.Rows, s.BatchSize)(last))
 	source := draws{key: philox.Key(e.Seed), purpose: philox.Sleep, step: uint32(last)}
-	then := m.with(m.blocks.parameters)
+	then := newBelief(m.shape, m.architecture, m.blocks.parameters)
 	m.blocks.inverses, err = then.invert(f, then.samples(f, s, source), s.Samples, s.Lag, fisher.Settings{Damping: s.Damping, Steps: s.Refresh}, source)
 	return err
 }

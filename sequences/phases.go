@@ -32,7 +32,7 @@ func (v inverses) apply(gradient kernels.Matrix) {
 // Fisher's identity makes the derivative of log p(v₁ … v_T) an expectation under p(hₜ₋₁, hₜ|v₁ … v_T), which
 // the smoothed particles approximate. q learns from the particles of the filter (q-wake phase).
 func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
-	g := m.with(make([]float32, len(m.flat)))
+	g := newBelief(m.shape, m.architecture, nil)
 	smoothed := r.smoothed(f, particles, lag)
 	for k, net := range g.nets {
 		weights := smoothed

@@ -80,7 +80,7 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 	Tensors: func(m *RNNRBM) []runs.Tensor { return append(m.tensors(), m.adam.tensors()...) },
 	Step: func(_ context.Context, e RNNRBMExperiment, m *RNNRBM, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		f := gather(b.Rows, b.Index)
-		s, gradient := m.forward(f), m.zero()
+		s, gradient := m.forward(f), newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
 		before := floats.Sum(m.pseudo(f, s)) / float64(f.v.Rows)
 		toB, toC := m.contrast(f, s, e.Settings.CD, draws{key: philox.Key(e.Seed), purpose: philox.Negative, step: uint32(b.Step)}, gradient.w)
 		m.backward(f, s, toB, toC, gradient)

@@ -31,31 +31,21 @@ type RNNRBM struct {
 
 func newRNNRBM(shape dataset.Shape, hidden, recurrent int, tied bool) *RNNRBM {
 	m, visible := &RNNRBM{shape: shape, tied: tied, schedule: usualSchedule}, shape.Width
-	m.add("w", visible, hidden)
-	m.add("b", 1, visible)
-	m.add("c", 1, hidden)
-	m.add("u", recurrent, recurrent)
-	m.add("u0", 1, recurrent)
+	m.add("w", &m.w, visible, hidden)
+	m.add("b", &m.b, 1, visible)
+	m.add("c", &m.c, 1, hidden)
+	m.add("u", &m.u, recurrent, recurrent)
+	m.add("u0", &m.initial, 1, recurrent)
 	if !tied {
-		m.add("to_b", recurrent, visible)
-		m.add("to_c", recurrent, hidden)
-		m.add("v", visible, recurrent)
-		m.add("d", 1, recurrent)
+		m.add("to_b", &m.toB, recurrent, visible)
+		m.add("to_c", &m.toC, recurrent, hidden)
+		m.add("v", &m.v, visible, recurrent)
+		m.add("d", &m.d, 1, recurrent)
 	}
-	m.allocate()
-	m.bind()
+	if m.over(nil); tied {
+		m.toB, m.toC, m.v, m.d = kernels.NewMatrix(recurrent, visible), m.u, m.w, m.c
+	}
 	return m
-}
-
-// bind points the fields of the model to its parameters.
-func (m *RNNRBM) bind() {
-	part := func(i int) kernels.Matrix { return m.all[i].Matrix }
-	m.w, m.b, m.c, m.u, m.initial = part(0), part(1), part(2), part(3), part(4)
-	if m.tied {
-		m.toB, m.toC, m.v, m.d = kernels.NewMatrix(m.u.Rows, m.shape.Width), m.u, m.w, m.c
-		return
-	}
-	m.toB, m.toC, m.v, m.d = part(5), part(6), part(7), part(8)
 }
 
 // begin draws the weights from the seed, and sets the visible biases to the log odds of the training steps.
@@ -212,11 +202,6 @@ func (m *RNNRBM) contrast(f frames, s biases, k int, d draws, gradient kernels.M
 		kernels.AddMultiple(kernels.Row(toC, i), -1, kernels.Row(h, i))
 	}
 	return toB, toC
-}
-
-// zero returns a model of the same shape that holds derivatives. In an RTRBM, derivatives that share memory add up.
-func (m *RNNRBM) zero() *RNNRBM {
-	return newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
 }
 
 // free returns log Σₕ exp(b·v + c·h + vᵀWh) of each frame, in nats, and overwrites h.

@@ -142,7 +142,7 @@ func (m *RNNRBM) exact(f frames, s biases, w kernels.Matrix) (toB, toC kernels.M
 func TestGradientThroughTime(t *testing.T) {
 	rows := bits(4, 2, 2, 3, 1)
 	for _, m := range []*RNNRBM{tiny(4, 3, 2, false), tiny(4, 3, 3, true), tiny(4, 3, 0, false)} {
-		f, gradient := gather(rows, []int{0, 1, 2}), m.zero()
+		f, gradient := gather(rows, []int{0, 1, 2}), newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
 		s := m.forward(f)
 		toB, toC := m.exact(f, s, gradient.w)
 		m.backward(f, s, toB, toC, gradient)

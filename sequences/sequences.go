@@ -185,7 +185,7 @@ func (f frames) at(m kernels.Matrix, t, perFrame int) kernels.Matrix {
 // parameter is a matrix of parameters, or a vector as a matrix of one row.
 type parameter struct {
 	name string
-	kernels.Matrix
+	*kernels.Matrix
 }
 
 // parameters are the matrices of a model in one slice.
@@ -194,25 +194,23 @@ type parameters struct {
 	all  []parameter
 }
 
-// add appends a matrix, which gets its memory from allocate.
-func (p *parameters) add(name string, rows, cols int) {
-	p.all = append(p.all, parameter{name, kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1)}})
+// add gives a matrix its size. It gets its memory from over.
+func (p *parameters) add(name string, m *kernels.Matrix, rows, cols int) {
+	*m = kernels.Matrix{Rows: rows, Cols: cols, Stride: max(cols, 1)}
+	p.all = append(p.all, parameter{name, m})
 }
 
-// allocate gives all matrices their memory.
-func (p *parameters) allocate() {
-	n := 0
-	for _, m := range p.all {
-		n += m.Rows * m.Cols
-	}
-	p.flat = make([]float32, n)
-	p.over(p.flat)
-}
-
-// over points the matrices into a slice.
+// over points the matrices into a slice, or into new memory if it is nil.
 func (p *parameters) over(flat []float32) {
-	for i := range p.all {
-		m := &p.all[i].Matrix
+	if flat == nil {
+		n := 0
+		for _, m := range p.all {
+			n += m.Rows * m.Cols
+		}
+		flat = make([]float32, n)
+	}
+	p.flat = flat
+	for _, m := range p.all {
 		n := m.Rows * m.Cols
 		m.Data, flat = flat[:n:n], flat[n:]
 	}
@@ -337,7 +335,7 @@ func spread(rows dataset.Split) (means, deviations []float64) {
 func Independent(train, rows dataset.Split) runs.Estimate {
 	mustFit(train.AreReal(), train, rows)
 	if train.AreReal() {
-		m := newBelief(train.Shape, architecture{gaussian: true})
+		m := newBelief(train.Shape, architecture{gaussian: true}, nil)
 		m.begin(train, 0)
 		return perStep(rows, func(_, x []float64) float64 {
 			mean, deviation, v := make([]float32, len(x)), slices.Clone(m.nets[ofDeviations].Data), make([]float32, len(x))
