@@ -86,12 +86,17 @@ func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 // CheckAnnealing refuses the options chains and schedule if log Z is exact, because nothing is annealed then. It
 // allows a schedule for RAISE.
 func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
-	for option, given := range map[string]bool{"chains": o.Chains > 0, "schedule": o.Schedule != "" && o.Raise == 0} {
-		if given && e.Errs == runs.Exact {
-			return &runs.OptionError{Option: option, Reason: "log Z is exact, since one side of the machine is small enough to sum out, and nothing is annealed"}
-		}
+	option := ""
+	switch {
+	case o.Chains > 0:
+		option = "chains"
+	case o.Schedule != "" && o.Raise == 0:
+		option = "schedule"
 	}
-	return nil
+	if option == "" || e.Errs != runs.Exact {
+		return nil
+	}
+	return &runs.OptionError{Option: option, Reason: "log Z is exact, since one side of the machine is small enough to sum out, and nothing is annealed"}
 }
 
 // Estimate returns the measures of Evaluate that can be averaged over seeds, above all the mean of log p(v) over rows,
