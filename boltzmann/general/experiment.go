@@ -15,9 +15,6 @@ import (
 // returns one with the usual settings. A TOML file can store it.
 type Experiment = runs.Fit[Settings, *Model]
 
-// Run is a training run in its directory. Model returns the model of the last checkpoint.
-type Run = runs.Typed[Experiment, *Model]
-
 // Settings holds the settings of this family's experiments.
 type Settings struct {
 	Machine  MachineSpec  `toml:"machine" json:"machine"`

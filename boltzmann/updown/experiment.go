@@ -22,9 +22,6 @@ import (
 // seed. Family.Experiment returns one with the usual settings. A TOML file can store it.
 type Experiment = runs.Fit[Settings, *Model]
 
-// Run is a training run in its directory. Model returns the network of the last checkpoint.
-type Run = runs.Typed[Experiment, *Model]
-
 // Settings holds the settings of this family's experiments.
 type Settings struct {
 	// Network is the run of the last layer of the deep belief network from which training begins.
