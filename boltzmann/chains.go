@@ -1,10 +1,18 @@
 package boltzmann
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // chains holds Markov chains on p(v,h), one per row. The next sweep needs only the hidden states. The same
@@ -68,4 +76,88 @@ func (c *chains) energy(r int, biases []float32) float64 {
 	}
 	given := blas32.Dot(vector(kernels.Row(c.hidden, r)), vector(kernels.Row(c.hiddenInputs, r))) // (c + Wᵀv)ᵀh, tempered
 	return -float64(blas32.Dot(vector(kernels.Row(c.visible, r)), vector(biases))) - float64(given)/β
+}
+
+// Inpaint fills in the pixels of each row of split that mask hides, with a number of independent chains per
+// row on p(v,h|known). Each chain gives an image with the means of the missing units in its last sweep.
+// Missing units start at random: all values are equally likely, or normal around 0 for Gaussian units. Each
+// sweep draws the hidden units given the visible ones, then the missing units given the hidden ones; known
+// units never change. progress, which may be nil, is called with the fraction of the work done.
+func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains, sweeps int, progress func(float64)) (dataset.Inpainting, error) {
+	return m.inpaint(ctx, split, mask, chains, runs.Chain{Sweeps: sweeps}, progress)
+}
+
+// inpaint is like Inpaint, and returns draws if c asks for them.
+func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c runs.Chain, progress func(float64)) (dataset.Inpainting, error) {
+	if err := m.checkDistribution(); err != nil {
+		return dataset.Inpainting{}, err
+	}
+	if m.below != nil {
+		return dataset.Inpainting{}, errors.New("inpainting by a belief network: its hidden units cannot be drawn given v; use a run of a restricted or deep machine")
+	}
+	known, err := m.load(split)
+	if err != nil {
+		return dataset.Inpainting{}, err
+	}
+	if err := mask.Check(m.shape); err != nil && !c.Draws {
+		return dataset.Inpainting{}, err
+	}
+	for i, hidden := range mask {
+		if k := m.parameters.Spec.Categories; k > 0 && hidden != mask[i/k*k] {
+			return dataset.Inpainting{}, fmt.Errorf("the mask hides some but not all of the %d units of categorical variable %d: hide all or none", k, i/k)
+		}
+	}
+	if err := m.checkCategories(known, split.Name, mask); err != nil {
+		return dataset.Inpainting{}, err
+	}
+	if chains < 1 || c.Sweeps < 1 || chains > math.MaxUint32 || c.Sweeps >= math.MaxUint32 {
+		return dataset.Inpainting{}, fmt.Errorf("%d chains of %d sweeps for each row: give at least 1 of each, at most 2³²−1 chains, and at most 2³²−2 sweeps", chains, c.Sweeps)
+	}
+	bytes := 8 * float64(m.parameters.Visible()*split.Rows) * (float64(chains) + 4)
+	if err := memory.Check(fmt.Sprintf("%d chains for each of %d rows", chains, split.Rows), bytes, "use fewer"); err != nil {
+		return dataset.Inpainting{}, err
+	}
+	w := newProducts(m.parameters)
+	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
+		last := m.clamped(ctx, w, known, mask, chain, c.Sweeps)
+		if c.Draws {
+			return m.rows(last.visible)
+		}
+		return m.images(last.visibleInputs)
+	}, progress)
+}
+
+// clamped runs a chain from each row of states on p(v,h|known) for a number of sweeps. Afterwards,
+// visibleInputs holds the inputs from which the last sweep drew.
+func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) *chains {
+	all := newChains(states.Rows, m.parameters)
+	inParts(states.Rows, func(first, last int) {
+		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
+		c.clamp(ctx, w, kernels.Rows(states, first, last), func(int) dataset.Mask { return mask }, at, sweeps)
+	})
+	return all
+}
+
+// clamp runs a chain from each row of states on p(v,h|known), with the mask of each row.
+func (c *chains) clamp(ctx context.Context, w *products, states kernels.Matrix, masks func(r int) dataset.Mask, at place, sweeps int) {
+	draw := func() {
+		at.layer = 0
+		at.draw(w.seen, c.visible, c.visibleInputs)
+		for r := range c.visible.Rows {
+			v := kernels.Row(c.visible, r)
+			for i, missing := range masks(r) {
+				if !missing {
+					v[i] = kernels.Row(states, r)[i]
+				}
+			}
+		}
+	}
+	draw() // from inputs that are 0
+	for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
+		at.step, at.layer = uint32(sweep), 1
+		w.up(c.hiddenInputs, c.visible)
+		at.draw(w.latent, c.hidden, c.hiddenInputs)
+		w.down(c.visibleInputs, c.hidden)
+		draw()
+	}
 }
