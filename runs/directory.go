@@ -123,7 +123,7 @@ func checkWritten(e Experiment) error {
 
 // claim makes dir the directory of experiment e on set, unless it belongs to another experiment or
 // another program trains in it. It removes the leftovers of a killed program. same reports whether the directory has the file
-// of e, with its checksum, and not that of an experiment that keeps other checkpoints or measures something else.
+// of e, with its checksum, and not the file of an experiment that keeps other checkpoints or measures something else.
 func claim(dir string, e Experiment, set *dataset.Set) (held *file.Held, same bool, err error) {
 	if dir == "" {
 		return nil, false, errNoDirectory

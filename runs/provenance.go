@@ -99,12 +99,12 @@ func appendProvenance(dir *file.Held, c *clock, p Provenance, bound binding) (se
 	return len(earlier) + 1, notice, dir.WriteAside(sessionsFile, text)
 }
 
-// since returns a notice of kernels with other roundings than those of the last session, or "".
+// since returns a notice of kernels whose roundings differ from the last session's, or "".
 func (p Provenance) since(last Provenance) string {
 	if !p.onProcessor() || !last.onProcessor() || last.InstructionSet == p.InstructionSet || last.InstructionSet == "" {
 		return ""
 	}
-	return fmt.Sprintf("trained with %s so far, with %s from here on: the last digits may differ from those of a run that stays, except in fixed point without a Fisher metric (docs/train.md#arithmetic)",
+	return fmt.Sprintf("trained with %s so far, with %s from here on: the last digits may differ from a run that stays, except in fixed point without a Fisher metric (docs/train.md#arithmetic)",
 		last.InstructionSet, p.InstructionSet)
 }
 

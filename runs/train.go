@@ -146,8 +146,7 @@ type training struct {
 	saved    time.Time
 }
 
-// newTraining resumes a run, or begins it, by an experiment that differs from that of the run at most in what it keeps and
-// measures.
+// newTraining resumes a run, or begins it, by an experiment that differs from the run's at most in what it keeps and measures.
 func newTraining(run *Run, e Experiment, set *dataset.Set, dir *file.Held) (*training, error) {
 	measures := e.Measures()
 	if len(measures) == 0 {
