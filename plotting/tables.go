@@ -599,7 +599,7 @@ func (s swatch) Thumbnail(c *draw.Canvas) { c.FillPolygon(s.color, corners(c.Rec
 func unitNames(columns []dataset.Column) (all []string) {
 	for _, c := range columns {
 		words := wordsOf(c)
-		if len(words) == 2 && c.Units == 1 {
+		if len(words) == 2 && c.Units == 1 && !c.Rest {
 			words = words[1:]
 		}
 		all = append(all, indicators(c.Name, words)[:c.Units]...)
