@@ -86,9 +86,8 @@ func Report(ctx context.Context, dir string, o ReportOptions) (Page, error) {
 	} else if r.paragraph(r.set.String()); r.set.Notice() != "" {
 		fmt.Fprintf(&r, "<p><b>%s</b></p>\n", html.EscapeString(r.set.Notice()))
 	}
-	err = r.sections(ctx, run, history, o)
-	if err = cmp.Or(r.err, err); err != nil {
-		return "", err
+	if err := r.sections(ctx, run, history, o); err != nil || r.err != nil {
+		return "", cmp.Or(r.err, err)
 	}
 	r.WriteString("</body></html>\n")
 	return Page(r.String()), nil

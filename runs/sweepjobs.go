@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -293,7 +292,10 @@ func (j Job) attempt(ctx context.Context, sets *Sets, recorders func(Job) []Reco
 			return false, nil, err
 		}
 	}
-	if err := cmp.Or(ctx.Err(), Taken(j.Dir)); err != nil {
+	if err := ctx.Err(); err != nil {
+		return false, nil, err
+	}
+	if err := Taken(j.Dir); err != nil {
 		return false, nil, err
 	}
 	set, err := sets.Open(j.Experiment, j.Dir)
