@@ -21,7 +21,7 @@ type Row struct {
 const mostRows = 8
 
 // Beside returns a table of at most eight rows, with the titles and sources of the published results below it, and the
-// claims of a result without a number.
+// claims of a result without a number. A row without numbers shows these alone.
 func Beside(rows ...Row) (string, error) {
 	if len(rows) == 0 || len(rows) > mostRows {
 		return "", fmt.Errorf("%d rows: a table of published and measured numbers has 1 to %d", len(rows), mostRows)
@@ -32,7 +32,7 @@ func Beside(rows ...Row) (string, error) {
 	}
 	var sources strings.Builder
 	var ids []string
-	table := "published        here\n"
+	var table string
 	for _, row := range rows {
 		published, mark := "", ""
 		if row.ID != "" {
@@ -58,7 +58,12 @@ func Beside(rows ...Row) (string, error) {
 			}
 			mark = fmt.Sprintf(" [%d]", slices.Index(ids, row.ID)+1)
 		}
-		table += fmt.Sprintf("%9s  %10s   %s%s\n", published, row.Here, row.Says, mark)
+		if published != "" || row.Here != "" {
+			table += fmt.Sprintf("%9s  %10s   %s%s\n", published, row.Here, row.Says, mark)
+		}
 	}
-	return table + "\n" + sources.String(), nil
+	if table != "" {
+		table = "published        here\n" + table + "\n"
+	}
+	return table + sources.String(), nil
 }

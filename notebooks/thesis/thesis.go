@@ -5,12 +5,10 @@
 package thesis
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 )
@@ -68,34 +66,6 @@ func Catalog() (reproduce.Catalog, error) {
 		}
 	}
 	return all, nil
-}
-
-// Published returns what the theses and slides report about the results whose id matches one of the patterns,
-// such as varady/table5.1 or bihm/*. For each result, the text has its title, numbers and claims, and the
-// note of the catalogue. Published refuses a pattern that matches nothing.
-func Published(patterns ...string) (string, error) {
-	all, err := Catalog()
-	if err != nil {
-		return "", err
-	}
-	chosen, err := all.Select(patterns...)
-	if err != nil {
-		return "", err
-	}
-	var text strings.Builder
-	for _, e := range chosen {
-		fmt.Fprintf(&text, "%s (%s)\n", e.Title, e.Place)
-		for _, n := range e.Numbers {
-			fmt.Fprintf(&text, "    %s, %s: %g\n", n.Of, n.Measure, n.Published)
-		}
-		for _, c := range e.Claims {
-			fmt.Fprintf(&text, "    claims: %s\n", cmp.Or(c.Broader, c.Says))
-		}
-		if e.Note != "" {
-			fmt.Fprintf(&text, "    %s\n", e.Note)
-		}
-	}
-	return text.String(), nil
 }
 
 // Conclusions returns the conclusions that the theses and slides draw from the results of the catalogue.
