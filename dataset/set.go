@@ -513,6 +513,21 @@ func (s *Set) DensityNotice() string {
 	return fmt.Sprintf("columns of %s with categories (%s) have densities here, like real numbers: do not compare log p with the log p of a model of their probabilities, such as a Helmholtz machine with --groups data", s.Name(), quoted(columns))
 }
 
+// RangesNotice returns a warning for models that treat all units as real numbers if the units of columns of numbers are
+// ranges, or "".
+func (s *Set) RangesNotice() string {
+	var columns []string
+	for _, c := range s.columns {
+		if c.Cuts != nil && c.Units > 0 {
+			columns = append(columns, c.Name)
+		}
+	}
+	if columns == nil {
+		return ""
+	}
+	return fmt.Sprintf("numbers of %s (%s) are cut into ranges, each a unit of 0 and 1, which this model takes for real numbers: --binarization real --standardize keeps the numbers", s.Name(), quoted(columns))
+}
+
 // placeOf names the column or the place of a unit of the rows, for sequences of a step.
 func (s *Set) placeOf(unit int) string {
 	for _, c := range s.columns {

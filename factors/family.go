@@ -207,8 +207,9 @@ func halves(ctx context.Context, logP func() float64, iterate func(half int) (on
 	return runs.Measures{runs.LogP.Key: is, runs.Rise.Key: max(0, is-was)}, nil
 }
 
-// estimated registers a family whose validation measures are the values of its model's Estimate.
+// estimated registers a family of densities whose validation measures are the values of its model's Estimate.
 func estimated[S any, M runs.Estimator](f runs.Family[S, M]) *runs.Family[S, M] {
+	f.Densities = true
 	f.Validate = func(ctx context.Context, _ runs.Fit[S, M], m M, rows dataset.Split) (runs.Measures, error) {
 		estimates, err := m.Estimate(ctx, rows, 0, 0, nil)
 		return values(estimates), err

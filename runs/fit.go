@@ -93,6 +93,8 @@ type Family[S, M any] struct {
 	// NearZero reports whether training expects real numbers within a few units of 0, so that
 	// dataset.Set.ScaleNotice applies.
 	NearZero bool
+	// Densities reports whether models treat all units as real numbers, so that dataset.Set.RangesNotice applies.
+	Densities bool
 	// Gaps reports whether training and validation use only the observed values of rows with gaps: see dataset.Split.Missing.
 	Gaps bool
 
@@ -385,12 +387,16 @@ func (e Fit[S, M]) String() string {
 // Rows describes the settings, in the order of legends and help.
 func (e Fit[S, M]) Rows() []Hyperparameter { return e.rows() }
 
-// Notice warns of categories among real numbers and, if the family expects numbers near 0, of numbers far from 0.
+// Notice warns of categories among real numbers, and, as the family declares, of numbers far from 0 and of ranges of numbers.
 func (e Fit[S, M]) Notice(set *dataset.Set) string {
-	if !e.family.NearZero {
-		return set.DensityNotice()
+	notice := set.DensityNotice()
+	if e.family.NearZero {
+		notice = names.Lines(notice, set.ScaleNotice())
 	}
-	return names.Lines(set.DensityNotice(), set.ScaleNotice())
+	if e.family.Densities {
+		notice = names.Lines(notice, set.RangesNotice())
+	}
+	return notice
 }
 
 // Err returns an error if the value of a setting has no name, such as an unknown method.

@@ -62,7 +62,8 @@ func register[K any](k kind[K]) *runs.Family[Settings[K], *Model] {
 		Rate: func(s Settings[K]) (float64, runs.Decay) {
 			return s.Training.LearningRate, runs.Decay{Schedule: runs.CosineDecay}
 		},
-		Check: k.check, Baseline: k.baseline,
+		Densities: k.real,
+		Check:     k.check, Baseline: k.baseline,
 		Measures: k.measures(),
 		Size:     k.numbers, New: k.model,
 		Begin: func(e Experiment[K], m *Model, set *dataset.Set) error {
