@@ -17,7 +17,7 @@ func TestBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"   -87.36      -88.70   log p by RWS, nats [1]\n   -84.91               log p by NRWS, nats [1]\n                        the blocks [2]\n                  1.5   seconds\n\n",
+		"   -87.36      -88.70   log p by RWS, nats [1]\n   -84.91               log p by NRWS, nats [1]\n                  1.5   seconds\n\n",
 		"(Várady 2025, p. 76)\n[2] Fisher matrix of a network with Gaussian units, by node (Várady 2025, p. 131)\n    claims: The matrix is block-diagonal by unit.\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -106,8 +106,7 @@ func newPlot() *cobra.Command {
 
 func weighs(run *runs.Run) bool {
 	model, err := run.ModelAt("last") // drawing the run will return this error
-	_, is := model.(*hm.Model)
-	return err == nil && is
+	return err == nil && plotting.Weighs(model)
 }
 
 func runsIn(dirs []string) (all []*runs.Run, err error) {
