@@ -77,7 +77,7 @@ func (x tiny) model(t testing.TB, method boltzmann.MethodSpec, step int) *Model 
 	return &Model{network: own, shape: dataset.Shape{Height: 1, Width: tinyUnits[0]}, prior: prior.Model(), learner: prior, seed: 7, step: step}
 }
 
-// parameters are those of the layers, then those of the prior.
+// parameters holds the parameters of the layers, then of the prior.
 func (m *Model) parameters() (all []float64) {
 	for _, of := range m.tensors() {
 		all = append(all, kernels.Doubles(of.Data)...)
