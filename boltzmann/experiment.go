@@ -152,8 +152,8 @@ func (e Experiment) checkUnits(shape dataset.Shape) error {
 // checkFlips refuses to flip more units than a row has. The usual number is always allowed.
 func (e Experiment) checkFlips(units int) error {
 	most := max(units, usual(PseudoLikelihood).spec.Steps)
-	if e.Method.Algorithm == PseudoLikelihood && e.Method.Steps > most {
-		return fmt.Errorf("steps = %d of pl, for rows of %d units: flipping a unit twice adds no information; use at most %d", e.Method.Steps, units, most)
+	if e.Method.flips() && e.Method.Steps > most {
+		return fmt.Errorf("steps = %d of %v, for rows of %d units: flipping a unit twice adds no information; use at most %d", e.Method.Steps, e.Method.Algorithm, units, most)
 	}
 	return nil
 }
@@ -164,8 +164,8 @@ func (e Experiment) checkLayers() error {
 	switch {
 	case s.MeanField != 0 && !deep:
 		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or use more layers", s.MeanField)
-	case deep && s.Algorithm == PseudoLikelihood:
-		return errors.New("algorithm = pl of several hidden layers: pl trains machines with one; use pcd")
+	case deep && s.flips():
+		return fmt.Errorf("algorithm = %v of several hidden layers: pl and rm train machines with one; use pcd", s.Algorithm)
 	case deep && s.Metric != Euclidean:
 		return fmt.Errorf("metric = %v of several hidden layers: natural gradients need machines with one; leave it out", s.Metric)
 	case len(e.Machine.Beside) > 0 && s.Metric != Euclidean:

@@ -40,8 +40,8 @@ func (e Experiment) checkGaps(set *dataset.Set) error {
 		what, remedy = "a machine with labels", "leave classes out"
 	case m.Visible == Gaussian:
 		what, remedy = "a machine of Gaussian visible units", "train factor-analysis, or ppca with em = true"
-	case e.Method.Algorithm == PseudoLikelihood:
-		what, remedy = "algorithm = pl", "use pcd"
+	case e.Method.flips():
+		what, remedy = fmt.Sprint("algorithm = ", e.Method.Algorithm), "use pcd"
 	default:
 		return nil
 	}

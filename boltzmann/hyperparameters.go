@@ -47,15 +47,15 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 
 	return []runs.Hyperparameter{{
 		Value: &s.Algorithm, Flag: "algorithm", Group: method, Legend: name, Always: true,
-		Usage: "`which` of cd, pcd, pt, pl, ptt",
+		Usage: "`which` of cd, pcd, pt, pl, ptt, rm",
 	}, {
 		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
 		Usage: "learning `rate` η",
 		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.2",
 	}, {
 		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name, Idle: sampled,
-		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain per step; pl: units of each row per step (default 10 for pl)",
-		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps per step, or of units for pl, at least 1",
+		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain per step; pl, rm: units of each row per step (default 10)",
+		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps per step, or of units for pl and rm, at least 1",
 	}, {
 		Value: &s.Chains, Flag: "chains", Group: own, Legend: legend("%d chains", s.Chains), Idle: chains,
 		Usage: "pcd, pt, ptt: `number` of persistent chains",
@@ -79,14 +79,14 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Remedy: either(laddered, fmt.Sprintf("the ladder is too short, or too long: give from 2 to %d rungs; 50 is usual", mostRungs-1), noLadder),
 	}, {
 		Value: &s.Centered, Flag: "centered", Group: own, Legend: "not centered",
-		Usage: "cd, pcd, pt, ptt, pl: follow the gradient of the centred parameters",
+		Usage: "cd, pcd, pt, ptt, pl, rm: follow the gradient of the centred parameters",
 	}, {
 		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centered,
-		Usage: "cd, pcd, pt, ptt, pl: `rate` at which the centres move",
+		Usage: "cd, pcd, pt, ptt, pl, rm: `rate` at which the centres move",
 		Valid: !s.Centered || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
 	}, {
 		Value: &s.Spins, Flag: "spins", Group: own, Legend: "spins",
-		Usage:  "cd, pcd, pt, ptt, pl: take the steps of a machine whose units are -1 and 1: offsets stay at ½, and biases move at a quarter of the rate",
+		Usage:  "cd, pcd, pt, ptt, pl, rm: take the steps of a machine whose units are -1 and 1: offsets stay at ½, and biases move at a quarter of the rate",
 		Valid:  !s.Spins || s.Centered && !natural && s.Optimizer != Adam && s.Sparsity == 0,
 		Remedy: "spins have offsets of ½ and a separate rate for biases: leave centered on, and metric, adam and sparsity out",
 	}, {
@@ -125,14 +125,14 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Valid: s.Discriminative >= 0 && s.Discriminative <= 1, Remedy: "give 0 for log p(v,y), 1 for log p(y|v), or a number between them",
 		}, runs.BatchRow(&s.BatchSize).In(method), norms[0], norms[1], {
 			Value: &s.MaxNorm, Flag: "max-norm", Group: own, Legend: legend("norms ≤ %g", s.MaxNorm),
-			Usage: "cd, pcd, pt, ptt, pl: largest `norm` of a hidden unit's weights, 0 for no limit",
+			Usage: "cd, pcd, pt, ptt, pl, rm: largest `norm` of a hidden unit's weights, 0 for no limit",
 			Valid: strength(s.MaxNorm), Remedy: "give the largest norm of a hidden unit's weights, or 0 for no limit",
 		}, {
 			Value: &s.Sparsity, Flag: "sparsity", Group: own, Legend: sparsity,
 			Usage: "cd, pcd, pt, ptt: strength `β` that pulls hidden units towards the probability --sparsity-target of being on",
-			Valid: strength(s.Sparsity) && (s.Algorithm != PseudoLikelihood || s.Sparsity == 0),
-			Remedy: either(s.Algorithm == PseudoLikelihood,
-				"a target of sparsity goes with cd, pcd and pt, and not with the algorithm pl; leave it out",
+			Valid: strength(s.Sparsity) && (!s.flips() || s.Sparsity == 0),
+			Remedy: either(s.flips(),
+				"a target of sparsity goes with cd, pcd and pt, and not with the algorithms pl and rm; leave it out",
 				"give the strength of the sparsity target, 0 or more; 0.01 to 0.1 is usual"),
 		}, {
 			Value: &s.SparsityTarget, Flag: "sparsity-target", Group: own, Legend: sparsity, Idle: sparse,

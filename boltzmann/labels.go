@@ -57,8 +57,8 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 		return errors.New("labels of a machine that stands on a run: labels belong to the data; leave them out")
 	case set.Classes() == 0:
 		return fmt.Errorf("classes = %d for %s, whose rows have no labels: use a set with labels, such as mnist, fashion or glyphs, or give the labels of your own file by label_file", classes, set.Name())
-	case s.Algorithm == PseudoLikelihood:
-		return errors.New("algorithm = pl of a machine with labels: pl trains only machines without labels; use cd, pcd or pt")
+	case s.flips():
+		return fmt.Errorf("algorithm = %v of a machine with labels: pl and rm train only machines without labels; use cd, pcd or pt", s.Algorithm)
 	case s.Spins:
 		return errors.New("spins in a machine with labels: the units of a label are 0 and 1; leave one of them out")
 	case s.Discriminative != 0 && s.Metric != Euclidean:

@@ -81,7 +81,9 @@ func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1,
 //	V/k · σ(F(v) − F(v′)) · (E[t|v] − E[t|v′]),   t = (vhᵀ, v, h).
 //
 // This is the difference between a positive phase with the state v and a negative phase with the state v′.
-// Both are weighted by how much the model prefers v′.
+// Both are weighted by how much the model prefers v′, p = σ(F(v) − F(v′)).
+//
+// Steps of rm go against the gradient of Σ_i p_i² (Hyvärinen 2007): each weight p becomes 2p·p(1−p).
 
 // flipped describes the states v′ of a minibatch, which are rows of the chains. Rows k·r to k·r+k−1 belong to
 // row r of the minibatch.
@@ -108,7 +110,11 @@ func (t *trainer) flip(r int, v, inputs []float32) {
 		copy(hidden, inputs)
 		kernels.AddMultiple(hidden, δ, kernels.Row(t.parameters.Weights, i))
 		preference := float32(float64(δ*t.parameters.VisibleBiases[i]) + turnOff(hidden, off) - partition)
-		t.flipped.units[row], t.flipped.counts[row] = i, float32(units)/float32(k)*kernels.Sigmoid(preference)
+		weight := kernels.Sigmoid(preference)
+		if t.method.Algorithm == RatioMatching {
+			weight *= 2 * weight * kernels.Sigmoid(-preference)
+		}
+		t.flipped.units[row], t.flipped.counts[row] = i, float32(units)/float32(k)*weight
 	}
 }
 

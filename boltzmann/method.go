@@ -29,9 +29,12 @@ const (
 	// persistent chains swap with samples of earlier machines of the same training run, down to one without
 	// weights.
 	Trajectories
+	// RatioMatching has no chains: it lowers Σ_i p(v with unit i flipped | v_−i)² (Hyvärinen 2007). Each step
+	// uses some units of each row.
+	RatioMatching
 )
 
-var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl", "ptt")
+var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl", "ptt", "rm")
 
 func (a Algorithm) String() string                { return algorithmNames.Name(int(a)) }
 func (a Algorithm) MarshalText() ([]byte, error)  { return algorithmNames.Marshal(int(a)) }
@@ -63,8 +66,8 @@ func (o Optimizer) slots() int {
 
 // MethodSpec describes a way of training. Experiment.Check refuses settings that exclude each other.
 type MethodSpec struct {
-	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl or ptt
-	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain per step, or units of each row for pl
+	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl, ptt or rm
+	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain per step, or units of each row for pl and rm
 	Chains    int       `toml:"chains" json:"chains"`       // M of pcd, pt and ptt; cd has one chain per row
 	// Temperatures is the number R of replicas of each chain of pt, at the inverse temperatures 1, 1 − 1/R …
 	// 1/R.
@@ -147,7 +150,7 @@ func usual(a Algorithm) Method {
 	switch a {
 	case Tempered:
 		m.spec.Temperatures = 10
-	case PseudoLikelihood:
+	case PseudoLikelihood, RatioMatching:
 		m.spec.Steps = 10
 	case Trajectories:
 		m.spec.Acceptance, m.spec.Rungs = 0.3, 50
@@ -174,8 +177,19 @@ func PTT() Method { return usual(Trajectories) }
 // units of each row.
 func PL() Method { return usual(PseudoLikelihood) }
 
-// Steps sets k: the number of Gibbs sweeps of each chain per step, or for PL the number of units in each row
-// whose conditional probabilities a step raises.
+// RM returns the method that follows the gradient of ratio matching (Hyvärinen 2007), which is that of the
+// pseudo-likelihood with the weight 2p(1−p) of each unit, if p is the conditional probability of its other
+// state. Units that the model predicts well or not at all count little. The gradient is estimated from 10 units
+// of each row.
+func RM() Method { return usual(RatioMatching) }
+
+// flips reports whether the negative phase consists of data with flipped units.
+func (s MethodSpec) flips() bool {
+	return s.Algorithm == PseudoLikelihood || s.Algorithm == RatioMatching
+}
+
+// Steps sets k: the number of Gibbs sweeps of each chain per step, or for PL and RM the number of units in each
+// row whose conditional probabilities a step raises.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
 // Chains sets M, the number of chains of PCD, PT and PTT.

@@ -118,7 +118,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	if method.persistent() {
 		t.chains.hidden = s.persistent
 	}
-	if method.Algorithm == PseudoLikelihood {
+	if method.flips() {
 		t.flipped = flipped{make([]int, most), make([]float32, most)}
 	}
 	if method.Algorithm == Tempered {
@@ -138,7 +138,7 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains returns the number of chains at one temperature, or for pl the number of flipped states. rows is the
+// chains returns the number of chains at one temperature, or for pl and rm the number of flipped states. rows is the
 // number of rows in the minibatch. The result is 0 if log p(y|v) has all the weight.
 func (s MethodSpec) chains(rows int) int {
 	switch {
@@ -146,7 +146,7 @@ func (s MethodSpec) chains(rows int) int {
 		return 0
 	case s.Algorithm == Contrastive:
 		return rows
-	case s.Algorithm == PseudoLikelihood:
+	case s.flips():
 		return rows * s.Steps
 	}
 	return s.Chains
@@ -175,7 +175,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
 	err := ctx.Err()
-	if t.method.Algorithm != PseudoLikelihood && m > 0 {
+	if !t.method.flips() && m > 0 {
 		err = t.negative(ctx, t.method.replicas(n))
 	}
 	if err != nil {
@@ -207,7 +207,7 @@ func (t *trainer) data(n int) (visible, hidden kernels.Matrix) {
 }
 
 // positive loads a minibatch, measures it, and computes the negated means of the hidden units given its rows.
-// It also starts the chains of contrastive divergence, and flips the units for the pseudo-likelihood.
+// It also starts the chains of contrastive divergence, and flips units for the pseudo-likelihood and ratio matching.
 func (t *trainer) positive(rows []int) {
 	visible, hidden := t.data(len(rows))
 	meter := newMeter(t.products)
@@ -242,7 +242,7 @@ func (t *trainer) positive(rows []int) {
 		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			at.draw(t.products.latent, kernels.Rows(t.chains.hidden, first, last), h)
-		case t.method.Algorithm == PseudoLikelihood:
+		case t.method.flips():
 			for r := range v.Rows {
 				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r))
 			}
@@ -339,7 +339,7 @@ func (t *trainer) center(n, m int) {
 	if t.means.Rows > 0 && (t.method.Sparsity > 0 || t.discrimination != nil) {
 		t.products.reconstruct(kernels.Rows(t.means, 0, n), hidden)
 	}
-	if t.method.Algorithm == PseudoLikelihood {
+	if t.method.flips() {
 		t.pseudoGradient(n)
 		t.completeOffsets(n)
 		return

@@ -373,9 +373,9 @@ func TestWeightDecay(t *testing.T) {
 	}
 }
 
-// A step of pl that flips each unit of each row follows the gradient of the
-// log-pseudo-likelihood, by finite differences, and one that flips some of them does so in
-// expectation.
+// A step of pl or rm that flips each unit of each row follows the gradient of the
+// log-pseudo-likelihood or of ratio matching, by finite differences, and one that flips some of
+// them does so in expectation.
 func TestPseudoLikelihoodSteps(t *testing.T) {
 	m := randomModel(t, 6, 4)
 	rows := split(oracle.Binary(6)[10:43])
@@ -391,8 +391,25 @@ func TestPseudoLikelihoodSteps(t *testing.T) {
 		}
 		return sum
 	}
-	gradient := fd.Gradient(nil, likelihood, wide(m.parameters), &fd.Settings{Formula: fd.Central})
-	for _, method := range []Method{PL(), PL().Centered(false)} {
+	matching := func(parameters []float64) (sum float64) {
+		machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
+		for r := range rows.Rows {
+			v := binary(rows.Row(r))
+			for i := range v {
+				other := slices.Clone(v)
+				other[i] = 1 - v[i]
+				p := 1 / (1 + math.Exp(machine.FreeEnergy(other)-machine.FreeEnergy(v)))
+				sum -= p * p / float64(rows.Rows)
+			}
+		}
+		return sum
+	}
+	gradients := map[Algorithm][]float64{}
+	for algorithm, objective := range map[Algorithm]func([]float64) float64{PseudoLikelihood: likelihood, RatioMatching: matching} {
+		gradients[algorithm] = fd.Gradient(nil, objective, wide(m.parameters), &fd.Settings{Formula: fd.Central})
+	}
+	for _, method := range []Method{PL(), PL().Centered(false), RM(), RM().Centered(false)} {
+		gradient := gradients[method.spec.Algorithm]
 		all := method.Steps(6).OffsetRate(1).spec
 		tr := training(t, m, all, rows)
 		before := wide(tr.parameters)
