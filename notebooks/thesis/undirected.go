@@ -113,6 +113,22 @@ var boltzmannEntries = map[string]reproduce.Entry{
 		}
 		j.add(ptt.apart[0].of("log p by AIS less that by RAISE").Within(1).Errors(0))
 	}, eachPair(chainKinds, chainRates, way.plan)...),
+	"boltzmann/conditionals": by(func(w *work) {
+		all := each(conditionals, func(m way) atBestRate {
+			b := atBestRate{way: m}
+			best, at := bestOf(&b.passed, conditionalRates, func(η float64) ([]*boltzmann.Run, float64) {
+				all := w.machines(m.small(η))
+				return all, mean(each(all, func(run *boltzmann.Run) float64 { return w.exactly(run, "validation").logP() }))
+			})
+			b.runs, b.edge = best, atEnd(at, conditionalRates)
+			b.tested = each(b.runs, func(run *boltzmann.Run) annealed { return w.exactly(run, "test") })
+			w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue("test", b.tested))
+			return b
+		})
+		w.ahead("Persistent chains are ahead of the pseudo-likelihood.", all[0], all[1])
+		w.ahead("Persistent chains are ahead of ratio matching.", all[0], all[2])
+		w.ahead("The pseudo-likelihood is ahead of ratio matching.", all[1], all[2])
+	}, eachPair(conditionals, conditionalRates, way.small)...),
 }
 
 var (
@@ -303,7 +319,27 @@ var (
 		{"parallel trajectory tempering", "ptt", boltzmann.PTT(), 10, 300, 1},
 	}
 	chainRates = []float64{0.05, 0.1, 0.2}
+
+	conditionals = []way{
+		{"PCD-1", "pcd", boltzmann.PCD(), 100, 100, 3},
+		{"pseudo-likelihood", "pl", boltzmann.PL(), 100, 100, 3},
+		{"ratio matching", "rm", boltzmann.RM(), 100, 100, 3},
+	}
+	conditionalRates = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2}
 )
+
+// small returns a training run of a machine whose log Z can be summed.
+func (m way) small(η float64) training {
+	return machine(fmt.Sprintf("rbm-20-%s-lr-%g", m.file, η), dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}, m.method.LearningRate(η), m.laptop, m.full, m.seeds, 20)
+}
+
+// exactly returns log p of all rows of a split by the exact log Z.
+func (w *work) exactly(run *boltzmann.Run, split string) annealed {
+	return keptOf(w, "exact-log-p-of-"+split, run.Snapshot(), func() annealed {
+		of, _ := w.setOf(run.Run).Split(split)
+		return annealed{annealedLogZ{LogZ: must(run.Model.ExactLogZ(w.ctx)), By: "exact log Z"}, must(run.Model.ExactLogP(w.ctx, of))}
+	})
+}
 
 func (m way) plan(η float64) training {
 	return machine(fmt.Sprintf("rbm-500-%s-lr-%g", m.file, η), drawnMNIST, m.method.LearningRate(η), m.laptop, m.full, m.seeds, 500)
@@ -368,6 +404,9 @@ func (j *judgement) noteTuned(of ...atBestRate) {
 		b.passed.note(j)
 		if b.edge {
 			j.bestAtEnd(b.name)
+		}
+		if b.apart == nil { // log Z is exact
+			continue
 		}
 		excess := mean(each(b.apart, func(g gain) float64 { return g.nats }))
 		if said := fmt.Sprintf("%s, log p by AIS less that by RAISE: %+.2f", b.name, excess); math.Abs(excess) > 1 {
