@@ -74,7 +74,6 @@ var allowed = map[string][]string{
 	"factors/autoencoder": {"dataset", "hm/engine", "runs/factorized", "runs"},
 	"sequences":           {"boltzmann", "dataset", "fisher", "runs"},
 	"plotting":            {"boltzmann", "hm", "dataset", "hm/engine", "runs"},
-	"plotting/touch":      {"dataset", "hm", "plotting"},
 
 	// What a cell imports, and what the kernel's process runs.
 	"kernelext":                  {"hm", "dataset", "runs", "kernelext/internal/session"},
@@ -98,7 +97,7 @@ var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "runs/factori
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{
-	"github.com/janpfeifer/gonb": {"plotting", "plotting/touch"},
+	"github.com/janpfeifer/gonb": {"plotting"},
 	"github.com/go-zeromq":       {"kernelext/internal/proxy"},
 	"github.com/parquet-go":      {"dataset/parquet", "runs/parquet"},
 	"gorgonia.org/cu":            {"gpu"},

@@ -71,16 +71,6 @@ run := must(nrws().Epochs(500).Train(interruptible(), machine(), must(dataset.Op
 fmt.Println(run.Epochs())
 """
 
-TOUCH = """\
-import "github.com/helmholtz-go/helmholtz/plotting/touch"
-
-%%
-few := nrws().Epochs(3).Keep(1)
-run := must(few.Train(context.Background(), machine(), must(dataset.Open("glyphs")), "runs/few"))
-touch.Epochs(interruptible(), run, 16)
-"""
-
-
 class Lab:
     """JupyterLab, and a page on it."""
 
@@ -382,38 +372,6 @@ def restart(lab):
     later_step(lab.output(2), reached)
     lab.look("restart-found")
     report("the new kernel finds the run and goes on from step", reached)
-
-
-def slider(lab):
-    """A slider shows the samples of another epoch; the notebook keeps a still picture."""
-    lab.open("slider", IMPORTS, TOUCH)
-    lab.run(0)
-    output = lab.output(1)
-    handle, done = output.locator("input[type=range]"), output.get_by_role("button", name="Done")
-    # GoNB gives a front end three seconds; a cell that has ended without a slider is run again.
-    for _ in range(5):
-        lab.execute(1)
-        expect(done.or_(lab.cell(1).locator(".jp-InputPrompt", has_text=re.compile(r"\[\d+\]:")))).to_be_visible(timeout=PATIENCE)
-        if done.is_visible():
-            break
-    expect(handle).to_be_visible()
-    picture = output.locator("img")
-    expect(picture).to_have_attribute("alt", "Samples after epoch 3 of 3", timeout=PATIENCE)
-    before = picture.get_attribute("src")
-    lab.look("slider-before")
-    handle.focus()
-    lab.page.keyboard.press("Home")
-    expect(picture).to_have_attribute("alt", "Samples after epoch 1 of 3", timeout=PATIENCE)
-    if picture.get_attribute("src") == before:
-        sys.exit("the samples of another epoch are the same")
-    lab.look("slider-after")
-    done.click()
-    lab.ended(1)
-    lab.reload()
-    expect(lab.output(1).locator("img")).to_have_attribute("alt", "Samples after epoch 1 of 3", timeout=PATIENCE)
-    expect(lab.output(1).locator("input")).to_have_count(0)
-    lab.look("slider-still")
-    report("a slider shows another epoch, and a still picture stays")
 
 
 def everything(lab):
