@@ -22,55 +22,45 @@ func Live() runs.Recorder {
 	if !gonbui.IsNotebook {
 		return runs.Printer(os.Stderr)
 	}
-	return &live{display: inNotebook("helmholtz-live-"), seen: func() bool { return true }}
+	id := "helmholtz-live-" + gonbui.UniqueId()
+	return &live{seen: func() bool { return true }, now: time.Now, show: func(html string) { gonbui.UpdateHTML(id, html) }, sync: gonbui.Sync}
 }
 
 // LiveHTML returns a recorder that passes the display of Live to show, as HTML, whenever the display
 // changes. It draws curves only while seen returns true. It calls show and seen from the training
 // goroutine.
 func LiveHTML(seen func() bool, show func(html string)) runs.Recorder {
-	return &live{display: display{now: time.Now, show: show, sync: func() {}}, seen: seen}
+	return &live{seen: seen, now: time.Now, show: show, sync: func() {}}
 }
 
 // betweenUpdates is the minimum time between updates. A notebook that receives updates more often falls
 // behind.
 const betweenUpdates = 500 * time.Millisecond
 
-// display is HTML that changes now and then.
-type display struct {
-	now     func() time.Time
-	show    func(html string)
-	sync    func() // returns when the notebook has received the display
-	begun   time.Time
-	updated time.Time
-	took    time.Duration // the last update
-}
-
-// inNotebook returns a display below the running notebook cell.
-func inNotebook(prefix string) display {
-	id := prefix + gonbui.UniqueId()
-	return display{now: time.Now, show: func(html string) { gonbui.UpdateHTML(id, html) }, sync: gonbui.Sync}
-}
-
-func (d *display) update(html func() string) {
-	began := d.now()
-	d.show(html())
-	d.updated = d.now()
-	d.took = d.updated.Sub(began)
+func (l *live) update(html func() string) {
+	began := l.now()
+	l.show(html())
+	l.updated = l.now()
+	l.took = l.updated.Sub(began)
 }
 
 // updateIfDue updates the display if the time since the last update is at least ten times the duration of that update,
 // because updates take time from training, and at least a thousandth of the time since training began, because Jupyter
 // keeps all updates of a closed notebook in memory.
-func (d *display) updateIfDue(least time.Duration, html func() string) {
-	if now := d.now(); now.Sub(d.updated) >= max(least, 10*d.took, now.Sub(d.begun)/1000) {
-		d.update(html)
+func (l *live) updateIfDue() {
+	if now := l.now(); now.Sub(l.updated) >= max(betweenUpdates, 10*l.took, now.Sub(l.begun)/1000) {
+		l.update(l.training)
 	}
 }
 
 type live struct {
-	display
 	seen     func() bool
+	now      func() time.Time
+	show     func(html string)
+	sync     func() // returns when the notebook has received the display
+	begun    time.Time
+	updated  time.Time
+	took     time.Duration // the last update
 	plan     runs.Plan
 	progress runs.Progress
 	history  runs.History
@@ -91,13 +81,13 @@ func (l *live) Begin(p runs.Plan) {
 
 func (l *live) Step(p runs.Progress) {
 	l.progress = p
-	l.updateIfDue(betweenUpdates, l.training)
+	l.updateIfDue()
 }
 
 func (l *live) Epoch(e runs.Epoch) {
 	l.history.Epochs = append(l.history.Epochs, e)
 	l.progress = runs.Progress{Epoch: e.Epoch, Step: e.Step, LearningRate: e.LearningRate, Measures: e.Train}
-	l.updateIfDue(betweenUpdates, l.training)
+	l.updateIfDue()
 }
 
 // End shows the last state regardless of the time since the previous update, and returns when the
@@ -266,57 +256,6 @@ func measured(m runs.Measure, v float64) string {
 		return percent(v)
 	}
 	return number(v, 2)
-}
-
-// LiveSweep returns a function for the argument recorders of Sweep.Train. Its recorders keep one display
-// of the notebook cell up to date: a table of the settings, best first, and the figures of Sweep. The
-// display includes runs that other programs train. Outside a notebook, the recorders are runs.Printer on
-// standard error.
-func LiveSweep(s *runs.Sweep, dir string) func(runs.Job) []runs.Recorder {
-	if !gonbui.IsNotebook {
-		return func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Printer(os.Stderr)} }
-	}
-	live := &liveSweep{display: inNotebook("helmholtz-sweep-"), sweep: s, dir: dir}
-	return func(runs.Job) []runs.Recorder { return []runs.Recorder{live} }
-}
-
-// betweenReports is the minimum time between reports, each of which reads the directories of all
-// runs.
-const betweenReports = 4 * betweenUpdates
-
-// liveSweep is the display of a sweep. It follows the jobs of one worker, one after the other.
-type liveSweep struct {
-	display
-	sweep *runs.Sweep
-	dir   string
-}
-
-func (l *liveSweep) Begin(runs.Plan) {
-	if l.begun.IsZero() {
-		l.begun = l.now()
-	}
-	l.updateIfDue(betweenReports, l.html)
-}
-
-func (l *liveSweep) Step(runs.Progress) { l.updateIfDue(betweenReports, l.html) }
-
-func (l *liveSweep) Epoch(runs.Epoch) { l.updateIfDue(betweenReports, l.html) }
-
-// End does nothing: the run counts as running until JobEnded.
-func (l *liveSweep) End(error) {}
-
-// JobEnded shows the run's result regardless of the time since the previous report.
-func (l *liveSweep) JobEnded() {
-	l.update(l.html)
-	l.sync()
-}
-
-func (l *liveSweep) html() string {
-	report, err := l.sweep.Report(l.dir)
-	if err != nil {
-		return html.EscapeString(err.Error())
-	}
-	return SweepHTML(report)
 }
 
 // SweepHTML formats a sweep for a notebook: its progress, a table of its settings, best first, its

@@ -18,11 +18,9 @@ import (
 // watched returns a recorder with a simulated clock and display.
 func watched(clock *time.Time, shown *[]string, syncs *int) *live {
 	return &live{
-		display: display{
-			now:  func() time.Time { return *clock },
-			show: func(html string) { *shown = append(*shown, html) },
-			sync: func() { *syncs++ },
-		},
+		now:  func() time.Time { return *clock },
+		show: func(html string) { *shown = append(*shown, html) },
+		sync: func() { *syncs++ },
 		seen: func() bool { return true },
 	}
 }

@@ -252,7 +252,7 @@ SWEEP = """\
 %%
 base := nrws().Epochs(1).Experiment(machine(), must(dataset.Open("glyphs")))
 rates := &runs.Sweep{Base: base.TOML(), Seeds: 4, Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}}
-_ = must(rates.Train(context.Background(), "runs/rates", runs.Shard{}, plotting.LiveSweep(rates, "runs/rates")))
+_ = must(rates.Train(context.Background(), "runs/rates", runs.Shard{}, nil))
 """
 
 
@@ -271,11 +271,12 @@ def failing(lab):
 
 
 def sweep(lab):
-    """The live table of a sweep ends with all runs finished."""
-    lab.open("sweep", IMPORTS, 'import "github.com/helmholtz-go/helmholtz/runs"\n' + SWEEP)
+    """%hm sweep counts all runs of a sweep as finished."""
+    lab.open("sweep", IMPORTS, 'import "github.com/helmholtz-go/helmholtz/runs"\n' + SWEEP, "%hm sweep runs/rates")
     lab.run(0)
     lab.run(1)
-    expect(lab.output(1)).to_contain_text("8 of 8 runs are finished", timeout=PATIENCE)
+    lab.run(2)
+    expect(lab.output(2)).to_contain_text("8 of 8 runs are finished", timeout=PATIENCE)
     lab.look("sweep")
     report("the table of a sweep counts all of its runs")
 
