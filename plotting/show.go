@@ -74,24 +74,18 @@ func (f *Figure) HTML() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.element("png", png), nil
+	width, height := f.pixels()
+	theme := dark
+	if f.aspect != 0 || slices.ContainsFunc(f.parts, func(part *Figure) bool { return part.aspect != 0 }) {
+		theme = "" // pictures stay as they are
+	}
+	return fmt.Sprintf(`<img alt="%s" width="%d" height="%d"%s src="data:image/png;base64,%s">`,
+		html.EscapeString(f.Description()), width, height, theme, base64.StdEncoding.EncodeToString(png)), nil
 }
 
 // dark exchanges black and white, but no colours, in the dark themes of JupyterLab, in which this variable is 32. In its
 // other themes the variable is 0.
 const dark = ` style="filter:invert(var(--jp-shadow-base-lightness,0)) hue-rotate(calc(180deg*min(1,var(--jp-shadow-base-lightness,0))))"`
-
-// element returns an HTML element that shows an image of the figure in a format, with an alternative text. Curves
-// follow the theme of JupyterLab; pictures stay as they are.
-func (f *Figure) element(format string, image []byte) string {
-	width, height := f.pixels()
-	theme := dark
-	if f.aspect != 0 || slices.ContainsFunc(f.parts, func(part *Figure) bool { return part.aspect != 0 }) {
-		theme = ""
-	}
-	return fmt.Sprintf(`<img alt="%s" width="%d" height="%d"%s src="data:image/%s;base64,%s">`,
-		html.EscapeString(f.Description()), width, height, theme, format, base64.StdEncoding.EncodeToString(image))
-}
 
 func (f *Figure) dense() ([]byte, error) { return f.encoded(".png", density*dotsPerInch) }
 

@@ -29,7 +29,7 @@ fi
 step "copying pages and notebooks"
 rm -rf "$source" "$out/html"
 mkdir -p "$source/_static" "$source/api"
-git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.gif' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'cmd/live/*.go' LICENSE NOTICES Dockerfile |
+git ls-files -z -- '*.md' '*.ipynb' '*.png' '*.svg' '*.toml' '*.csv' '*.py' '*.sh' 'notebooks/mixture/*.go' 'cmd/live/*.go' LICENSE NOTICES Dockerfile |
 	grep -zv '/testdata/' | xargs -0 cp --parents -t "$source"
 git ls-files -z -- 'plotting/testdata/*.png' '*example_test.go' | xargs -0 cp --parents -t "$source" # for the gallery and docs/own.md
 python3 notebooks/course.py site "$source/notebooks/course"

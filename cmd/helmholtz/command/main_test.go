@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"image/gif"
 	"math"
 	"os"
 	"path/filepath"
@@ -78,34 +77,6 @@ func TestFromTrainingToFigures(t *testing.T) {
 		succeed(t, "sample", dir, "--kind", kind, "--n", "4", "--out", sheet)
 	}
 	succeed(t, "sample", dir, "--gibbs", "2", "--candidates", "5", "--inner", "2", "--retain", "--n", "4", "--out", sheet)
-	movie, kept := filepath.Join(t.TempDir(), "movie.gif"), filepath.Join(t.TempDir(), "kept")
-	if code, _, says := helmholtz(t, t.Context(), "sample", dir, "--out", movie); code == 0 || !strings.Contains(says, "--keep") {
-		t.Errorf("an animation of a run that kept no epochs ended with %d: %s", code, says)
-	}
-	succeed(t, "train", "--dataset", "3by3", "--subset", "100", "--layers", "3", "--epochs", "3", "--keep", "1", "--out", kept)
-	succeed(t, "sample", kept, "--n", "4", "--out", movie)
-	frames := func() int {
-		text, err := os.ReadFile(movie)
-		if err != nil {
-			t.Fatal(err)
-		}
-		film, err := gif.DecodeAll(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(film.Image)
-	}
-	if n := frames(); n != 2 {
-		t.Errorf("an animation of the epochs 1 and 3 has %d frames", n)
-	}
-	if code, _, says := helmholtz(t, t.Context(), "sample", kept, "--checkpoint", "1", "--out", movie); code == 0 || !strings.Contains(says, "omit --checkpoint") {
-		t.Errorf("an animation of one checkpoint ended with %d: %s", code, says)
-	}
-	succeed(t, "train", "--dataset", "3by3", "--subset", "100", "--layers", "3", "--epochs", "2", "--keep", "1,2", "--out", kept+"-last")
-	succeed(t, "sample", kept+"-last", "--n", "4", "--out", movie)
-	if n := frames(); n != 2 {
-		t.Errorf("an animation of two kept epochs has %d frames", n)
-	}
 	for _, mask := range []string{"left", "rectangle:1,1,1,2", "random:0.5"} {
 		succeed(t, "inpaint", dir, "--mask", mask, "--n", "2", "--chains", "3", "--sweeps", "2", "--out", sheet)
 	}

@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -43,7 +41,7 @@ func newSample() *cobra.Command {
 		Args:  oneRun,
 	}
 	f := c.Flags()
-	fileFlag(f, &x.out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, GIF for an animation, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), append(rowFormats, "gif")...)...)
+	fileFlag(f, &x.out, "out", "sheet.png", "`file` to draw into: PNG, SVG or PDF, by its extension, or CSV, JSON or Parquet for rows", append(slices.Clone(formats), rowFormats...)...)
 	f.BoolVar(&x.Within, "within", false, "move numbers of rows into the range that their column has in the training file")
 	fileFlag(f, &x.midi, "midi", "", "standard MIDI `file` to write sequences into", "mid")
 	f.StringVar(&x.kind, "kind", "", "`what` to draw: means, draws, reconstructions, completions, posterior, layers, filters or filters-above, or another kind of the model (default its first)")
@@ -93,8 +91,8 @@ func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string
 	case x.conditions == nil:
 	case kind != "" && kind != "draws":
 		return d, misuse(c, "--given chooses among draws, but --kind is %s: omit one of them", kind)
-	case extensionOf(out) == "gif" || x.midi != "":
-		return d, misuse(c, "--given draws rows or a picture: omit --midi, and name another file than %s, such as rows.csv", out)
+	case x.midi != "":
+		return d, misuse(c, "--given draws rows or a picture, but --midi writes sequences: omit one of them")
 	default:
 		kind, sweeps = x.rowKind(model, true)
 	}
@@ -156,17 +154,15 @@ func (x *sampled) write(c *cobra.Command, run *runs.Run, model any, d runs.Drawi
 			err = savedAt(c, midi, writeFile(midi, b.Bytes()))
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case isTable(out):
+	}
+	if isTable(out) {
 		text, err := x.rows(set, sheets[0], given, d, extensionOf(out))
 		if err != nil {
 			return err
 		}
 		return savedAt(c, out, writeFile(out, text))
-	case extensionOf(out) == "gif":
-		return x.animate(c, run, d, s, sheets, out)
 	}
 	return savedAt(c, out, plotting.Drawn(d, sheets).Save(out))
 }
@@ -215,42 +211,6 @@ func (x drawn) rows(set *dataset.Set, rows dataset.Sheet, given []dataset.Given,
 		}
 	}
 	return rowsAs(format, columns, fields, ',')
-}
-
-// animate shows the steps of a sequence, or the sheets of all kept epochs and of the last.
-func (x *sampled) animate(c *cobra.Command, run *runs.Run, d runs.Drawing, s runs.Sampling, sheets []dataset.Sheet, out string) error {
-	switch {
-	case d.Steps:
-		film, err := plotting.Film(sheets[0])
-		if err != nil {
-			return err
-		}
-		return savedAt(c, out, film.Save(out))
-	case c.Flags().Changed("checkpoint"):
-		return misuse(c, "--out %s shows all kept epochs: omit --checkpoint", out)
-	case len(run.Kept()) == 0:
-		return misuse(c, "--out %s: the run has kept no epochs: train with --keep, such as --keep 1,5,20", out)
-	}
-	var frames []*plotting.Figure
-	for _, epoch := range run.Kept() {
-		model, err := run.ModelAt(strconv.Itoa(epoch))
-		if err != nil {
-			return err
-		}
-		d, err := drawingOf(c, run, model, x.kind, s.Chain.Sweeps, nil)
-		if err != nil {
-			return err
-		}
-		sheets, err := d.Draw(c.Context(), s)
-		if err != nil {
-			return err
-		}
-		frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", epoch)))
-	}
-	if !slices.Contains(run.Kept(), run.Epochs()) {
-		frames = append(frames, plotting.Drawn(d, sheets).Title(fmt.Sprintf("epoch %d", run.Epochs())))
-	}
-	return savedAt(c, out, plotting.Animate(300*time.Millisecond, frames...).Save(out))
 }
 
 func newInpaint() *cobra.Command {
