@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
+.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices release vulnerabilities queue pack findings net
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -114,10 +114,6 @@ findings: ## run the scripts of findings, which install other programs and show 
 
 notices: ## write NOTICES, the licences of what is linked, anew
 	go run ./internal/notices
-
-sbom: ## write a bill of materials to build/helmholtz.cdx.json (VERSION=of the release)
-	@mkdir -p build
-	go run ./internal/notices -sbom build/helmholtz.cdx.json -version '$(VERSION)'
 
 release: ## try a release, tagging nothing here, and print the commands that are left (VERSION=v0.9.0)
 	@.ci/release '$(VERSION)'

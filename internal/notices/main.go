@@ -1,15 +1,12 @@
-// Notices writes NOTICES, the licences of all modules that are linked into this project's programs,
-// and the bill of materials:
+// Notices writes NOTICES, the licences of all modules that are linked into this project's programs:
 //
-//	go run ./internal/notices                  write NOTICES
-//	go run ./internal/notices -sbom FILE       write the bill of materials of the program
+//	go run ./internal/notices
 //
 // It refuses a module whose licence is not allowed. It uses only go list and the sources that Go
 // keeps, so it needs no network.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 )
@@ -18,34 +15,25 @@ import (
 const noticesFile = "NOTICES"
 
 func main() {
-	sbom := flag.String("sbom", "", "write the bill of materials into a `file` instead")
-	version := flag.String("version", "", "`version` of the program in the bill of materials")
-	flag.Parse()
-	if err := write(*sbom, *version); err != nil {
+	text, err := current()
+	if err == nil {
+		err = os.WriteFile(noticesFile, text, 0o644)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "notices:", err)
 		os.Exit(1)
 	}
 }
 
-func write(sbom, version string) error {
+// current returns the text of NOTICES for the modules that are linked now.
+func current() ([]byte, error) {
 	linked, err := linked()
 	if err != nil {
-		return err
-	}
-	if sbom != "" {
-		text, err := billOfMaterials(linked, version)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(sbom, text, 0o644)
+		return nil, err
 	}
 	tools, err := inTools()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	text, err := notices(linked, tools)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(noticesFile, text, 0o644)
+	return notices(linked, tools)
 }

@@ -20,7 +20,6 @@ import (
 type module struct {
 	Path, Version string
 	Licenses      []license
-	Needs         []string // paths of the modules that it imports, sorted
 }
 
 // standard is the path of Go's standard library and runtime.
@@ -135,10 +134,6 @@ func collect(found map[string]*module, packages map[string]listed, roots []strin
 			}
 		}
 		for _, imported := range l.Imports {
-			if of, known := packages[imported]; known && of.module() != m.Path && !slices.Contains(m.Needs, of.module()) {
-				m.Needs = append(m.Needs, of.module())
-				slices.Sort(m.Needs)
-			}
 			if err := visit(imported); err != nil {
 				return err
 			}
