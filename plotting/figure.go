@@ -74,9 +74,9 @@ func (f *Figure) Size(width, height float64) *Figure {
 
 func inches(length vg.Length) float64 { return float64(length / vg.Inch) }
 
-// Panels returns the plots, from left to right, for settings that this package does not offer, such
-// as Panels()[0].Y.Max = 100 to zoom in on the end of training curves. Logarithmic axes hold
-// decimal logarithms. Copies of a figure share their panels; a figure that remembers an error may
+// Panels returns the plots, from left to right, for the settings of gonum/plot: Panels()[0].Y.Max = 100
+// zooms in on the end of training curves, and X.Label.Text and X.Tick.Marker set the label and the ticks of an axis.
+// Logarithmic axes hold decimal logarithms. Copies of a figure share their panels; a figure that remembers an error may
 // have none.
 func (f *Figure) Panels() []*plot.Plot {
 	var plots []*plot.Plot

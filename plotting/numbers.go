@@ -78,11 +78,6 @@ func original(at float64, ticks plot.Ticker) float64 {
 }
 
 func logarithmic(ticks plot.Ticker) bool {
-	switch t := ticks.(type) {
-	case logTicks:
-		return true
-	case chosenTicks:
-		return t.logarithmic
-	}
-	return false
+	_, is := ticks.(logTicks)
+	return is
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -26,7 +27,10 @@ func falling(name string, limit float64) runs.History {
 func ExampleFigure() {
 	figure := plotting.Curves(falling("NRWS, η = 0.002", 20), falling("RWS, η = 0.02", 24)).
 		Size(3.25, 2.5).Resolution(300).
-		Names("natural", "plain").Labels("epoch", "loss (nats)").YRange(22, 50).YTicks(25, 35, 45)
+		Names("natural", "plain")
+	panel := figure.Panels()[0]
+	panel.Y.Label.Text, panel.Y.Min, panel.Y.Max = "loss (nats)", 22, 50
+	panel.Y.Tick.Marker = plot.ConstantTicks{{Value: 25, Label: "25"}, {Value: 35, Label: "35"}, {Value: 45, Label: "45"}}
 	if err := figure.Save("paper.png"); err != nil {
 		log.Fatal(err)
 	}

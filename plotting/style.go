@@ -182,7 +182,7 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 			if slices.Contains(digits, digit) && math.Mod(power, every) == 0 {
 				value := digit * math.Pow(10, power)
 				if tick.Label = number(value, int(max(0, -power))); power < -6 { // below a millionth
-					tick.Label = shortest(value, 1)
+					tick.Label = strings.ReplaceAll(strconv.FormatFloat(value, 'g', 1, 64), "-", "−")
 				}
 			}
 			if first <= tick.Value && tick.Value <= last {
@@ -200,12 +200,6 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 		}
 	}
 	return ticks
-}
-
-// shortest formats a value with the given number of significant digits, or all if it is -1, and with an exponent
-// if the value is tiny or huge.
-func shortest(value float64, digits int) string {
-	return strings.ReplaceAll(strconv.FormatFloat(value, 'g', digits, 64), "-", "−")
 }
 
 // number formats a value with a true minus sign and commas between thousands.
