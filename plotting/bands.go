@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -79,7 +80,7 @@ func seedBands(groups []Group, x abscissa) *Figure {
 			evaluated = true
 		}
 	}
-	f, bands := drawn(chart{x: x.label, y: label, xTicks: x.ticks, curves: curves, around: func(p *panel) {
+	f, bands := drawn(chart{x: x.label, y: label, xTicks: x.ticks, curves: curves, around: func(p *plot.Plot) {
 		cutBeginning(p, curves)
 		baseline = addBaselines(p, all)
 	}})
@@ -111,7 +112,7 @@ func meanOfSeeds(g Group, x abscissa, heldOut bool) (mean plotter.XYs, sd []floa
 // cutBeginning cuts off the top of a panel if only the first quarter of the panel needs it and if it is
 // more than half of the height. The new top is the maximum of the curves, with their bands, after the
 // first quarter. If all curves have few points, they stay whole, because the beginning is a large part of them.
-func cutBeginning(panel *panel, curves []curve) {
+func cutBeginning(panel *plot.Plot, curves []curve) {
 	const few = 4
 	longest, top := 0, math.Inf(-1)
 	begun := panel.X.Min + (panel.X.Max-panel.X.Min)/4
@@ -152,7 +153,6 @@ func (f *Figure) Published(values ...float64) *Figure {
 		panel.Add(across(y, style))
 		margin := 0.04 * (panel.Y.Max - panel.Y.Min)
 		panel.Y.Min, panel.Y.Max = min(panel.Y.Min, y-margin), max(panel.Y.Max, y+margin)
-		panel.keep(series{name: "published", points: plotter.XYs{{X: math.NaN(), Y: y}}})
 		drawn = true
 	}
 	if drawn {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/runs"
-	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -55,9 +54,8 @@ func TestTheBeginningGivesWayToTheRest(t *testing.T) {
 	short := curveOf(115, 110, 105)
 	short.Evaluated = 90
 	ended := SeedBands(curveOf(120, 110, 105, 102, 100), short)
-	marks := ended.panels[0].series
-	if last := marks[len(marks)-1]; last.name != "one, evaluated" || !slices.Equal(last.points, plotter.XYs{{X: 3, Y: 90}}) || ended.Panels()[0].Y.Min >= 90 {
-		t.Errorf("a run of three epochs is marked by %v", last)
+	if y := ended.Panels()[0].Y; y.Min >= 90 || y.Min < 85 {
+		t.Errorf("a mark at 90 is drawn from %v on", y.Min)
 	}
 	spread := curveOf(200, 110, 105, 102, 100)
 	spread.Seeds = append(spread.Seeds, curveOf(200, 120, 105, 102, 100).Seeds...)

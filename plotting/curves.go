@@ -113,7 +113,7 @@ func curves(histories []runs.History, abscissas ...abscissa) *Figure {
 	var charts []chart
 	baseline, validated := "", false
 	for _, x := range abscissas {
-		c := chart{x: x.label, y: label, xTicks: x.ticks, around: func(p *panel) { baseline = addBaselines(p, histories) }}
+		c := chart{x: x.label, y: label, xTicks: x.ticks, around: func(p *plot.Plot) { baseline = addBaselines(p, histories) }}
 		for i, h := range histories {
 			for _, of := range trainedOn {
 				points, name := objectivePoints(h, x, of.heldOut), runName(h, i)
@@ -180,7 +180,7 @@ var baselineStyle = draw.LineStyle{Color: ink, Width: vg.Points(0.75), Dashes: [
 // addBaselines draws the baselines of histories across a panel, and returns their label, or "" if
 // none is drawn. It omits a line that would extend the curves' range by more than half, which would
 // flatten the curves.
-func addBaselines(panel *panel, histories []runs.History) (label string) {
+func addBaselines(panel *plot.Plot, histories []runs.History) (label string) {
 	var lines []float64
 	room := (panel.Y.Max - panel.Y.Min) / 2
 	low, high := panel.Y.Min-room, panel.Y.Max+room
@@ -196,7 +196,6 @@ func addBaselines(panel *panel, histories []runs.History) (label string) {
 	}
 	for _, y := range lines {
 		panel.Add(across(y, baselineStyle))
-		panel.keep(series{name: label, points: plotter.XYs{{X: math.NaN(), Y: y}}})
 	}
 	return label
 }
@@ -256,13 +255,13 @@ type chart struct {
 	x, y           string
 	xTicks, yTicks plot.Ticker // nil for linear axes
 	curves         []curve
-	around         func(*panel) // draws more once the panel has the range of the curves; may be nil
+	around         func(*plot.Plot) // draws more once the panel has the range of the curves; may be nil
 }
 
 // drawn returns a figure with a panel for each chart. It draws the bands of curves below all lines, and reports which
 // curves have a band. The figure remembers an error if there is nothing to draw.
 func drawn(charts ...chart) (f *Figure, banded []bool) {
-	var panels []*panel
+	var panels []*plot.Plot
 	for _, of := range charts {
 		p := newPanel(of.x, of.y)
 		if of.xTicks != nil {
@@ -290,12 +289,11 @@ func drawn(charts ...chart) (f *Figure, banded []bool) {
 
 // addLine draws a curve without its band. It returns an error if no point is finite. If the curve has few points,
 // addLine marks each of them, so that even a single point is visible.
-func addLine(p *panel, c curve) error {
+func addLine(p *plot.Plot, c curve) error {
 	drawable := finite(c.points)
 	if len(drawable) == 0 && !c.faint {
 		return fmt.Errorf("%s has no finite value among %d: nothing to draw", c.what, len(c.points))
 	}
-	p.keep(series{name: c.what, points: c.points, spread: c.spread})
 	p.Add(c.bars...)
 	drawable = thinned(drawable)
 	p.Add(&plotter.Line{XYs: drawable, LineStyle: c.style})
@@ -312,7 +310,7 @@ func marker(style draw.LineStyle) draw.GlyphStyle {
 
 // addBand fills the area within one spread of the points. It omits points that are not finite or whose spread is not,
 // and returns false if none remains.
-func addBand(p *panel, points plotter.XYs, spread []float64, c color.NRGBA) bool {
+func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) bool {
 	var upper, lower plotter.XYs
 	for i, point := range points {
 		if plotter.CheckFloats(point.X, point.Y, spread[i]) == nil {

@@ -57,14 +57,9 @@ func logZ2(estimates []hm.LogZ2, x string, counts func(hm.LogZ2) []int) *Figure 
 		curves = append(curves, c)
 	}
 	final := one && plotter.CheckFloats(z.Value) == nil
-	f, banded := drawn(chart{x: x, y: "log Z² (nats)", xTicks: logTicks{}, curves: curves, around: func(p *panel) {
+	f, banded := drawn(chart{x: x, y: "log Z² (nats)", xTicks: logTicks{}, curves: curves, around: func(p *plot.Plot) {
 		if final {
 			p.Add(across(z.Value, in(paletteColor(1), dashed)))
-			se := z.SE
-			if z.Size.Few() {
-				se = math.NaN()
-			}
-			p.keep(series{name: "log Z², all samples", points: plotter.XYs{{X: math.NaN(), Y: z.Value}}, spread: []float64{se}})
 		}
 		if zero = p.Y.Min <= 0 && p.Y.Max >= -0.25*(p.Y.Max-p.Y.Min); zero {
 			p.Add(across(0, dotted))

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -18,7 +19,7 @@ import (
 
 // A Figure is one plot, or several side by side with a common title and legend.
 type Figure struct {
-	panels        []*panel
+	panels        []*plot.Plot
 	parts         []*Figure // figures side by side, instead of panels
 	width, height vg.Length // of the file if whole, otherwise of the panels with their axes
 	whole         bool
@@ -41,7 +42,7 @@ const (
 	margin       = vg.Length(8)
 )
 
-func newFigure(panels ...*panel) *Figure {
+func newFigure(panels ...*plot.Plot) *Figure {
 	width := singleWidth
 	if len(panels) > 1 {
 		width = doubleWidth
@@ -63,7 +64,7 @@ func (f *Figure) Title(title string) *Figure {
 func (f *Figure) Size(width, height float64) *Figure {
 	c := *f
 	c.width, c.height, c.whole = vg.Length(width)*vg.Inch, vg.Length(height)*vg.Inch, true
-	least := smallestSide * vg.Length(max(1, cmp.Or(f.columns, len(f.allPanels()))))
+	least := smallestSide * vg.Length(max(1, cmp.Or(f.columns, len(f.Panels()))))
 	valid := c.width >= least && c.width <= largestSide && c.height >= smallestSide && c.height <= largestSide
 	if c.err == nil && !valid {
 		c.err = fmt.Errorf("plotting: the figure has %v × %v inches: use a width between %v and %v and a height between %v and %v",
@@ -79,11 +80,11 @@ func inches(length vg.Length) float64 { return float64(length / vg.Inch) }
 // Logarithmic axes hold decimal logarithms. Copies of a figure share their panels; a figure that remembers an error may
 // have none.
 func (f *Figure) Panels() []*plot.Plot {
-	var plots []*plot.Plot
-	for _, p := range f.allPanels() {
-		plots = append(plots, p.Plot)
+	all := slices.Clone(f.panels)
+	for _, part := range f.parts {
+		all = append(all, part.Panels()...)
 	}
-	return plots
+	return all
 }
 
 // Resolution returns a copy of the figure with another resolution of PNG images, in dots per inch. The
@@ -219,7 +220,7 @@ func (f *Figure) drawCurves(canvas draw.Canvas) {
 	tiles := draw.Tiles{Rows: f.down(), Cols: cmp.Or(f.columns, len(f.panels)), PadX: 3 * margin, PadY: margin}
 	for i, panel := range f.panels {
 		tile := tiles.At(canvas, i%tiles.Cols, i/tiles.Cols)
-		fitLabels(panel.Plot, tile).Draw(tile)
+		fitLabels(panel, tile).Draw(tile)
 	}
 }
 
@@ -235,7 +236,7 @@ func (f *Figure) drawImage(canvas draw.Canvas) {
 	if len(f.legend) > 0 {
 		tile.Max.X -= f.legend.width() + 2*margin
 	}
-	panel := fitLabels(f.panels[0].Plot, tile)
+	panel := fitLabels(f.panels[0], tile)
 	tile = keepAspect(panel, tile, f.aspect)
 	panel.Draw(tile)
 	f.legend.drawColumn(canvas, tile.Max.X+2*margin)

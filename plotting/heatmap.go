@@ -40,11 +40,6 @@ func HeatMap(x, y, quantity string, cells ...Cell) *Figure {
 	}
 	panel.X.Tick.Marker, panel.Y.Tick.Marker = settingTicks(h.columns), settingTicks(h.rows)
 	panel.Add(h, colorBar{h.scale, quantity})
-	of := series{name: quantity}
-	for _, c := range cells {
-		of.points, of.values = append(of.points, plotter.XY{X: c.X, Y: c.Y}), append(of.values, c.Value)
-	}
-	panel.keep(of)
 	f := newFigure(panel)
 	f.width = max(f.width, 2*vg.Inch+vg.Length(len(h.columns))*(widest(settingTicks(h.columns))+margin))
 	f.height = max(f.height, vg.Inch+vg.Length(len(h.rows))*(rowHeight()+margin))

@@ -9,6 +9,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 )
 
@@ -94,7 +95,6 @@ func histograms(title, x, y string, shares bool, samples ...sampled) *Figure {
 		}
 		highest = max(highest, slices.Max(counts))
 		f.legend.add(samples[i].name, addHistogram(panel, bins, counts, i, foot))
-		panel.keep(bins.series(samples[i].name, counts))
 	}
 	panel.Y.Tick.Marker = logTicks{}
 	panel.Y.Min, panel.Y.Max = least, math.Log10(1.5*highest)
@@ -129,17 +129,8 @@ func (b binning) count(values []float64) []float64 {
 	return counts
 }
 
-// series returns log₁₀ of the counts at the middles of the bins.
-func (b binning) series(name string, counts []float64) series {
-	s := series{name: name}
-	for i, count := range counts {
-		s.points = append(s.points, plotter.XY{X: b.low + (float64(i)+0.5)*b.width, Y: math.Log10(count)})
-	}
-	return s
-}
-
 // addHistogram draws the outline of log₁₀ of the counts and fills the area down to foot.
-func addHistogram(p *panel, b binning, counts []float64, i int, foot float64) *plotter.Polygon {
+func addHistogram(p *plot.Plot, b binning, counts []float64, i int, foot float64) *plotter.Polygon {
 	outline := plotter.XYs{{X: b.low, Y: foot}}
 	for j, count := range counts {
 		left := b.low + float64(j)*b.width

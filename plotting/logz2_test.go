@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // In LogZ2ByTotal, an estimate from K_outer outer samples with K_inner inner ones each lies at
@@ -28,25 +27,6 @@ func TestLogZ2ByTotalCountsInnerSamples(t *testing.T) {
 		x := c.figure.Panels()[0].X
 		if first, last := math.Pow(10, x.Min), math.Pow(10, x.Max); math.Abs(first/c.first-1) > 1e-9 || math.Abs(last/c.last-1) > 1e-9 {
 			t.Errorf("%s reaches from %v to %v, want %v to %v", x.Label.Text, first, last, c.first, c.last)
-		}
-	}
-}
-
-// The numbers of a figure have the spread of the band that it draws, of one estimate and of several.
-func TestNumbersOfLogZ2HaveTheSpread(t *testing.T) {
-	z := hm.LogZ2{Inner: 5, Outer: []int{10, 100}, Repeats: [][]float64{{-3, -2}, {-1, -1}}}
-	other := z
-	other.Inner = 6
-	for _, f := range []*Figure{LogZ2(z), LogZ2(z, other)} {
-		numbers, err := f.encoded(".csv", 0)
-		if err != nil || !strings.Contains(string(numbers), ",10.0,-2.0,1.414") {
-			t.Errorf("the numbers are\n%s(%v)", numbers, err)
-		}
-	}
-	for few, size := range map[bool]runs.SampleSize{true: {Errs: runs.ErrsLow, Count: 9, Effective: 9}, false: {Errs: runs.ErrsLow, Count: 10, Effective: 10}} {
-		z.SE, z.Size = 0.8765, size
-		if numbers, err := LogZ2(z).encoded(".csv", 0); err != nil || strings.Contains(string(numbers), "0.8765") == few {
-			t.Errorf("the numbers of %d dreams are\n%s(%v)", size.Count, numbers, err)
 		}
 	}
 }

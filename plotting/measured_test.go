@@ -27,7 +27,7 @@ func TestTheLegendSaysWhatBarsAre(t *testing.T) {
 // On a logarithmic axis, a bar from 1 − 3 to 1 + 3 is drawn from the axis up, and does not extend
 // the axis.
 func TestBarsBelowALogarithmicAxisBeginAtIt(t *testing.T) {
-	p := &panel{Plot: plot.New()}
+	p := plot.New()
 	m := Measured{"wide", []float64{1, 2}, []float64{1, 0.1}, []float64{3, 0}, "± 1 se"}
 	wide, err := m.curve(Axis{}, Axis{Logarithmic: true}, ink)
 	if err == nil {

@@ -34,7 +34,6 @@ func PianoRolls(sheet dataset.Sheet) *Figure {
 	}
 	panel.X.Padding, panel.Y.Padding = 0, 0
 	panel.Y.Tick.Marker = r.ticks()
-	panel.keepImages(sheet)
 	panel.Add(raster{float64(sheet.Shape.Height), float64(r.height()), r.paint})
 	f := newFigure(panel)
 	f.width = doubleWidth

@@ -48,11 +48,10 @@ func columnsOf(n int, shape dataset.Shape) int {
 func (g gallery) figure(space vg.Length, above ...plot.Plotter) *Figure {
 	width, height := g.figureSize()
 	grid := height - 2*margin
-	panel := &panel{Plot: plot.New()}
+	panel := plot.New()
 	panel.HideAxes()
 	panel.X.Padding, panel.Y.Padding = 0, 0
 	panel.Add(g.raster())
-	panel.keepImages(g.Sheet)
 	panel.Add(above...)
 	panel.Y.Max = float64((grid + space) / grid)
 	f := newFigure(panel)

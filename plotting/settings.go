@@ -42,12 +42,3 @@ func Row(figures ...*Figure) *Figure {
 	}
 	return row
 }
-
-// allPanels returns the panels of the figure and of its parts.
-func (f *Figure) allPanels() []*panel {
-	all := slices.Clone(f.panels)
-	for _, part := range f.parts {
-		all = append(all, part.allPanels()...)
-	}
-	return all
-}

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // rates returns a figure of two quantities with a logarithmic axis.
@@ -100,22 +98,6 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// Numbers are the values drawn, also on logarithmic axes and in panels beside each other.
-func TestNumbers(t *testing.T) {
-	text := string(mustEncode(t, Row(rates(), HeatMap("η", "α", "loss", Cell{0.1, 2, 3})), ".csv", dotsPerInch))
-	want := `panel,series,x,y,spread,value
-1,NRWS,0.001,30.0,1.0,
-1,NRWS,0.01,25.0,2.0,
-1,NRWS,0.1,27.0,1.0,
-1,RWS,0.001,34.0,,
-1,RWS,0.1,33.0,,
-2,loss,0.1,2.0,,3.0
-`
-	if strings.ReplaceAll(text, "\r", "") != want {
-		t.Errorf("the numbers are\n%s", text)
-	}
-}
-
 // A resolution sets the pixels of an image, and a setting that cannot be drawn is an error.
 func TestSettings(t *testing.T) {
 	f := rates()
@@ -135,15 +117,5 @@ func TestSettings(t *testing.T) {
 		if _, err := f.encoded(".svg", dotsPerInch); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error %v does not say %q", err, says)
 		}
-	}
-}
-
-// Every figure of histories keeps what it draws.
-func TestCurvesHaveNumbers(t *testing.T) {
-	h := oneRun()
-	h.Baseline = &runs.Baseline{Factorized: runs.Estimate{Value: h.Epochs[0].Train["log_p"]}}
-	table, err := Curves(h).Numbers()
-	if err != nil || len(table.Rows()) != 3 {
-		t.Errorf("%v: %v", table, err)
 	}
 }

@@ -167,8 +167,7 @@ func printed(value any) string {
 // dotsPerInch is the default resolution of PNG images. It makes text legible in a notebook.
 const dotsPerInch = 110
 
-// Save writes the figure to a file as PNG, SVG or PDF, or its Numbers as CSV, depending on the extension of
-// the path. SVG files contain text as text. PDF files contain it as text with embedded fonts, except for bold
+// Save writes the figure to a file as PNG, SVG or PDF, depending on the extension of the path. SVG files contain text as text. PDF files contain it as text with embedded fonts, except for bold
 // text and characters beyond ASCII, which are outlines. Save creates the directory if necessary, and replaces
 // an existing file only once the new one is complete. If the figure remembers an error, Save returns it.
 func (f *Figure) Save(path string) error {
@@ -200,13 +199,6 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 		return nil, f.err
 	}
 	var b bytes.Buffer
-	if format == ".csv" {
-		numbers, err := f.Numbers()
-		if err == nil {
-			err = numbers.Write(&b, "csv")
-		}
-		return b.Bytes(), err
-	}
 	if err := f.checkRoom(); err != nil {
 		return nil, err
 	}
@@ -220,7 +212,7 @@ func (f *Figure) encoded(format string, dotsPerInch int) ([]byte, error) {
 	case ".pdf":
 		canvas = pdfCanvas{vgpdf.New(width, height)}
 	default:
-		return nil, fmt.Errorf("unknown extension %q: use .png, .svg, .pdf or .csv", format)
+		return nil, fmt.Errorf("unknown extension %q: use .png, .svg or .pdf", format)
 	}
 	f.drawOn(canvas.(vg.CanvasSizer))
 	_, err := canvas.WriteTo(&b)

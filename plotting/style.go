@@ -91,8 +91,8 @@ func fitted(style text.Style, txt string, width vg.Length) text.Style {
 }
 
 // newPanel returns an empty plot with a light grid and labelled linear axes.
-func newPanel(x, y string) *panel {
-	p := &panel{Plot: plot.New()}
+func newPanel(x, y string) *plot.Plot {
+	p := plot.New()
 	p.TextHandler = labelStyle.Handler
 	p.X.Label.Text, p.Y.Label.Text = x, y
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
@@ -111,7 +111,7 @@ func newPanel(x, y string) *panel {
 }
 
 // padY leaves a margin between the values and the frame.
-func padY(p *panel) {
+func padY(p *plot.Plot) {
 	pad := 0.04 * (p.Y.Max - p.Y.Min)
 	if pad == 0 {
 		pad = max(1, math.Abs(p.Y.Max)/10)

@@ -228,7 +228,7 @@ func wordTicks(words []string, most int) (ticks plot.ConstantTicks) {
 }
 
 // upright turns the labels of the ticks of the horizontal axis.
-func (p *panel) upright() {
+func upright(p *plot.Plot) {
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, draw.XRight, draw.YCenter
 }
 
@@ -259,7 +259,7 @@ func (v variable) bins() binning {
 
 // addMarginal draws the shares of the words or bins of a variable in data and samples. Words lie side by side on the
 // horizontal axis or, if flat is true, below each other from 0 on.
-func (v variable) addMarginal(p *panel, weights []float64, flat bool) {
+func (v variable) addMarginal(p *plot.Plot, weights []float64, flat bool) {
 	b := binning{-0.5, 1, len(v.words)}
 	if v.words == nil {
 		b = v.bins()
@@ -268,18 +268,12 @@ func (v variable) addMarginal(p *panel, weights []float64, flat bool) {
 		if values == nil {
 			continue
 		}
-		shares, s := make([]float64, b.n), series{name: v.name + ", " + sourceNames[k]}
-		for r, x := range values {
-			w := 1.0
-			if k == 0 && weights != nil {
-				w = weights[r]
-			}
-			shares[min(max(int((x-b.low)/b.width), 0), b.n-1)] += w / float64(len(values))
+		if k > 0 {
+			weights = nil
 		}
 		outline := plotter.XYs{{X: b.low}}
-		for i, share := range shares {
+		for i, share := range b.shares(values, weights) {
 			left, right := b.low+float64(i)*b.width, b.low+float64(i+1)*b.width
-			s.points = append(s.points, plotter.XY{X: (left + right) / 2, Y: share})
 			if v.words != nil { // a bar of its own for each source
 				left += 0.1 + 0.4*float64(k)
 				right = left + 0.4
@@ -295,8 +289,20 @@ func (v variable) addMarginal(p *panel, weights []float64, flat bool) {
 			}
 		}
 		p.Add(area(outline, k))
-		p.keep(s)
 	}
+}
+
+// shares returns the shares of the rows in each bin. Rows have weights with the mean 1, or nil.
+func (b binning) shares(values, weights []float64) []float64 {
+	shares := make([]float64, b.n)
+	for r, x := range values {
+		w := 1.0
+		if weights != nil {
+			w = weights[r]
+		}
+		shares[min(max(int((x-b.low)/b.width), 0), b.n-1)] += w / float64(len(values))
+	}
+	return shares
 }
 
 // addSources adds data and samples to the legend, if they are drawn.
@@ -309,7 +315,7 @@ func (f *Figure) addSources(all []variable) {
 }
 
 // grid returns a figure of panels with a number of columns, each panel with a size in inches.
-func grid(columns int, width, height float64, panels []*panel) *Figure {
+func grid(columns int, width, height float64, panels []*plot.Plot) *Figure {
 	f := newFigure(panels...)
 	f.columns = min(columns, len(panels))
 	f.width, f.height = max(singleWidth, vg.Length(width)*vg.Inch*vg.Length(f.columns)), vg.Length(height)*vg.Inch*vg.Length(f.down())
@@ -326,7 +332,7 @@ func among(n, all int, what string) string {
 
 func marginals(all []variable, weights []float64) *Figure {
 	shown := all[:min(len(all), mostMarginals)]
-	var panels []*panel
+	var panels []*plot.Plot
 	for _, v := range shown {
 		p := newPanel(clipped(v.name, 30), "")
 		p.Y.Tick.Marker, p.X.Tick.Marker = linearTicks{few: true}, linearTicks{few: true}
@@ -423,7 +429,7 @@ func largest(values []float64, n int) []int {
 
 func (c correlations) figure() *Figure {
 	shown := largest(c.strengths(), mostUnits)
-	var panels []*panel
+	var panels []*plot.Plot
 	var names []string
 	for _, i := range shown {
 		names = append(names, c.names[i])
@@ -450,7 +456,7 @@ func pairs(all []variable, c correlations, weights []float64) *Figure {
 	for i, r := range c.strengths() {
 		strengths[c.group[i]] = max(strengths[c.group[i]], r)
 	}
-	var panels []*panel
+	var panels []*plot.Plot
 	shown := largest(strengths, mostPairs)
 	for i, row := range shown {
 		for j, column := range shown {
@@ -465,18 +471,17 @@ func pairs(all []variable, c correlations, weights []float64) *Figure {
 				if i < j {
 					k = 1
 				}
-				s := series{name: sourceNames[k]}
+				var points plotter.XYs
 				for r := range min(500, len(x.of[k])) {
-					s.points = append(s.points, plotter.XY{X: x.jittered(k, r, 0.618), Y: y.jittered(k, r, 0.755)})
+					points = append(points, plotter.XY{X: x.jittered(k, r, 0.618), Y: y.jittered(k, r, 0.755)})
 				}
-				p.keep(s)
-				p.Add(&plotter.Scatter{XYs: s.points, GlyphStyle: draw.GlyphStyle{Color: translucent(paletteColor(k)), Radius: vg.Points(1.8), Shape: draw.CircleGlyph{}}})
+				p.Add(&plotter.Scatter{XYs: points, GlyphStyle: draw.GlyphStyle{Color: translucent(paletteColor(k)), Radius: vg.Points(1.8), Shape: draw.CircleGlyph{}}})
 			}
 			p.X.Min, p.X.Max = x.limits()
 			if i != j {
 				p.Y.Min, p.Y.Max = y.limits()
 			}
-			if p.upright(); x.words == nil {
+			if upright(p); x.words == nil {
 				p.X.Tick.Label = p.Y.Tick.Label
 				p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XCenter, draw.YTop
 			}
@@ -559,27 +564,21 @@ func (m matrix) Plot(c draw.Canvas, p *plot.Plot) {
 const cellSide = vg.Length(11)
 
 // panel draws the matrix with names of its columns and rows.
-func (m matrix) panel(x string, columns, rows []string) *panel {
-	p, s := newPanel(x, ""), series{}
+func (m matrix) panel(x string, columns, rows []string) *plot.Plot {
+	p := newPanel(x, "")
 	across, down := wordTicks(columns, 30), wordTicks(rows, 30)
 	for i := range down {
 		down[i].Value *= -1
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = across, down
 	p.X.Tick.LineStyle.Width, p.Y.Tick.LineStyle.Width = 0, 0
-	p.upright()
+	upright(p)
 	p.Add(m)
-	for i, row := range m.values {
-		for j, v := range row {
-			s.points, s.values = append(s.points, plotter.XY{X: float64(j + 1), Y: float64(i + 1)}), append(s.values, v)
-		}
-	}
-	p.keep(s)
 	return p
 }
 
 // matrices returns a figure of panels of matrices with a common scale.
-func matrices(panels []*panel, most float64) *Figure {
+func matrices(panels []*plot.Plot, most float64) *Figure {
 	f, across, down := newFigure(panels...), panels[0].X, panels[0].Y
 	room := func(axis plot.Axis) vg.Length { return widest(axis.Tick.Marker.Ticks(0, 0)) + vg.Inch/2 }
 	f.width = max(f.width, vg.Length(len(panels))*(room(down)+vg.Length(across.Max-across.Min)*cellSide))
@@ -681,7 +680,7 @@ func weightsFigure(ctx context.Context, columns []dataset.Column, model any) (*F
 		}
 		down, m.values = append(down, units[i]), append(m.values, row)
 	}
-	f := matrices([]*panel{m.panel("hidden unit"+among(len(hidden), len(all), "units"), across, down)}, m.most)
+	f := matrices([]*plot.Plot{m.panel("hidden unit"+among(len(hidden), len(all), "units"), across, down)}, m.most)
 	return f.Title("Hidden units: " + what + among(len(down), len(units), "columns and words")), nil
 }
 

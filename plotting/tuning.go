@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/plot"
 )
 
 // Tuning draws the objective on the validation rows against the epoch, for each candidate of a tuning in
@@ -37,7 +38,7 @@ func Tuning(r runs.TuneReport) *Figure {
 	if low > high {
 		return failed(errors.New("no candidate has finished an epoch yet: wait for the first"))
 	}
-	f, _ := drawn(chart{x: "epoch", y: label, xTicks: byEpoch.ticks, curves: curves, around: func(p *panel) { p.Y.Min, p.Y.Max = low, high }})
+	f, _ := drawn(chart{x: "epoch", y: label, xTicks: byEpoch.ticks, curves: curves, around: func(p *plot.Plot) { p.Y.Min, p.Y.Max = low, high }})
 	for i, c := range r.Candidates[:min(colored, len(r.Candidates))] {
 		f.legend.add(c.Name, sample(in(paletteColor(i), solid)))
 	}
