@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices release vulnerabilities queue pack findings net
+.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -114,6 +114,10 @@ findings: ## run the scripts of findings, which install other programs and show 
 
 notices: ## write NOTICES, the licences of what is linked, anew
 	go run ./internal/notices
+
+sbom: ## write a bill of materials of the program to build/helmholtz.cdx.json, installing what is missing
+	@mkdir -p build
+	go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 app -json -std -main cmd/helmholtz -output build/helmholtz.cdx.json .
 
 release: ## try a release, tagging nothing here, and print the commands that are left (VERSION=v0.9.0)
 	@.ci/release '$(VERSION)'
