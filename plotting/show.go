@@ -167,9 +167,10 @@ func printed(value any) string {
 // dotsPerInch is the default resolution of PNG images. It makes text legible in a notebook.
 const dotsPerInch = 110
 
-// Save writes the figure to a file as PNG, SVG or PDF, depending on the extension of the path. SVG files contain text as text. PDF files contain it as text with embedded fonts, except for bold
-// text and characters beyond ASCII, which are outlines. Save creates the directory if necessary, and replaces
-// an existing file only once the new one is complete. If the figure remembers an error, Save returns it.
+// Save writes the figure to a file as PNG, SVG or PDF, depending on the extension of the path. SVG files contain
+// text as text. PDF files contain it as text with embedded fonts, except for bold text and characters beyond ASCII,
+// which are outlines. Save creates the directory if necessary, and replaces an existing file only once the new one is
+// complete. If the figure remembers an error, Save returns it.
 func (f *Figure) Save(path string) error {
 	if f.err != nil {
 		return f.err

@@ -714,20 +714,19 @@ func (e explained) number(column int, unit float64) float64 {
 
 // imputed draws the distributions of fields as if they were missing, one at a time, beside their values, in the order of these.
 func (e explained) imputed() *Figure {
-	var panels []*panel
+	var panels []*plot.Plot
 	within, numbers, likely, words := 0, 0, 0, 0
 	for i, v := range e.all[:min(len(e.all), mostImputed)] {
 		shown := min(12, e.rows.Rows)
 		p, order := newPanel(clipped(v.name, 30), ""), make([]int, shown)
 		p.X.Tick.Marker, p.Y.Tick.Marker = quiet{linearTicks{integers: true, few: true}}, v.ticks()
 		floats.Argsort(slices.Clone(v.of[0][:shown]), order)
-		actual, low, high := marked(draw.RingGlyph{}, 0), series{name: v.name + ", 5 %"}, series{name: v.name + ", 95 %"}
+		actual := marked(draw.RingGlyph{}, 0)
 		for place, r := range order {
 			x, was, of := float64(place+1), v.of[0][r], e.of[r][i]
 			actual.XYs = append(actual.XYs, plotter.XY{X: x, Y: was})
 			if v.words == nil {
 				at := func(q float64) float64 { return e.number(i, of.Quantile(q)) }
-				low.points, high.points = append(low.points, plotter.XY{X: x, Y: at(0.05)}), append(high.points, plotter.XY{X: x, Y: at(0.95)})
 				p.Add(bar{x, at(0.05), at(0.95), spreadStyle(paletteColor(1))}, dots(paletteColor(1), 2, plotter.XY{X: x, Y: at(0.5)}))
 				if numbers++; at(0.05) <= was && was <= at(0.95) {
 					within++
@@ -748,12 +747,8 @@ func (e explained) imputed() *Figure {
 			}
 		}
 		p.Add(actual)
-		p.keep(series{name: v.name, points: actual.XYs})
 		if v.words != nil {
 			p.Y.Min, p.Y.Max = v.limits()
-		} else {
-			p.keep(low)
-			p.keep(high)
 		}
 		panels = append(panels, p)
 	}
@@ -778,12 +773,12 @@ func (e explained) reasons() *Figure {
 			odd[i] = max(odd[i], c.Below())
 		}
 	}
-	var panels []*panel
+	var panels []*plot.Plot
 	worst, shown := largest(sums, rows), largest(odd, mostMarginals)
 	for _, r := range worst {
 		p := newPanel(fmt.Sprintf("row %d: log p of each column (nats)", r+1), "")
 		p.X.Tick.Marker = linearTicks{few: true}
-		own, best := series{name: fmt.Sprintf("row %d", r+1)}, marked(draw.RingGlyph{}, 0)
+		best := marked(draw.RingGlyph{}, 0)
 		var ticks plot.ConstantTicks
 		for place, i := range shown {
 			c, y, v := e.of[r][i], -float64(place), e.all[i]
@@ -793,11 +788,10 @@ func (e explained) reasons() *Figure {
 				k, text = 1, text+" ("+clipped(e.typical[r][i], 10)+")"
 			}
 			p.Add(area(plotter.XYs{{X: 0, Y: y - 0.3}, {X: c.LogP, Y: y - 0.3}, {X: c.LogP, Y: y + 0.3}, {X: 0, Y: y + 0.3}}, k))
-			own.points, best.XYs = append(own.points, plotter.XY{X: c.LogP, Y: float64(place + 1)}), append(best.XYs, plotter.XY{X: floats.Max(c.Logs), Y: y})
+			best.XYs = append(best.XYs, plotter.XY{X: floats.Max(c.Logs), Y: y})
 			ticks = append(ticks, plot.Tick{Value: y, Label: text})
 		}
 		p.Add(best)
-		p.keep(own)
 		p.Y.Tick.Marker = ticks
 		panels = append(panels, p)
 	}
