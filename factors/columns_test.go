@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -57,5 +58,14 @@ func TestColumnsGivenTheOthers(t *testing.T) {
 				t.Errorf("row %d, column %d: a typical value is %v, %v nats above, want %v", r, i, c.Typical(), c.Below(), want.Mu)
 			}
 		}
+	}
+}
+
+// A missing value has no log p, and a stand-in for it would change log p of the other columns.
+func TestColumnsOfRowsWithGaps(t *testing.T) {
+	set := openSet(t, 40, 0.4)
+	_, _, _, err := new(runs.Run).Why(t.Context(), openModel(t, set, false), runs.EvaluationOptions{Set: set, Rows: set.Test()})
+	if err == nil || !strings.Contains(err.Error(), "needs complete rows") {
+		t.Errorf("log p by column of rows with gaps: %v", err)
 	}
 }
