@@ -111,8 +111,11 @@ func (s *Set) given(c Column, text string) (g Given, err error) {
 	}
 	numeric := c.Kind != LabelColumn && c.Cuts == nil && !slices.ContainsFunc(values, func(value string) bool { _, err := strconv.ParseFloat(value, 64); return err != nil })
 	least, greatest, interval := strings.Cut(text, ":")
-	if !numeric || values != nil && !interval {
+	switch {
+	case !numeric:
 		return g, fmt.Errorf("no training row has this value: use %s%s", listed(values), names.Meant(text, values...))
+	case values != nil && !interval:
+		return g, fmt.Errorf("no training row has this value: use %s, or an interval such as %s:%s", listed(values), values[0], values[len(values)-1])
 	}
 	number := func(text string, missing float64) (v float64) {
 		if text = strings.TrimSpace(text); text == "" && interval {

@@ -38,7 +38,7 @@ func TestParseGiven(t *testing.T) {
 	for text, says := range map[string]string{
 		"age=99": "go from 20 to 48", "age=60:70": "go from 20 to 48", "age=40:30": "empty", "age=30.2:30.8": "none lies there", "age=x": `"x" is not a number`,
 		"town=Zz": "no training row has this value: use A, B", "towm=Bb": `no column "towm"`, "id=p3": `no column "id"`, "age": "NAME=VALUE", "age=30,age=31": "two conditions",
-		"legs=3": "no training row has this value", "legs=5:9": "no value lies in", "label=maybe": "use no, yes", "age=30,foo=1": `no column "foo"`,
+		"legs=3": "no training row has this value: use 0, 2, 4, or an interval such as 0:4", "legs=5:9": "no value lies in", "label=maybe": "use no, yes", "age=30,foo=1": `no column "foo"`,
 		"age=NaN": "not a number", "=3": "no column",
 	} {
 		if given, err := set.ParseGiven(text); err == nil || !strings.Contains(err.Error(), says) {

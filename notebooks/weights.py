@@ -14,6 +14,7 @@ entropy and says nothing about data. Needs only numpy and safetensors.
 
 import argparse
 import json
+import os
 import sys
 
 import numpy as np
@@ -175,6 +176,8 @@ def main():
         options.add_argument(f"--{name}", type=int, default=normal)
     options.add_argument("--list", action="store_true")
     given = options.parse_args()
+    if os.path.isdir(given.checkpoint):
+        options.error(f"{given.checkpoint} is a directory: give {os.path.join(given.checkpoint, 'checkpoint.safetensors')}")
     if given.list:
         for name, tensor in read(given.checkpoint)[1].items():
             print(f"{name}  {'×'.join(map(str, tensor.shape)) or 'a number'}  {tensor.dtype}  {tensor.min():.4g} to {tensor.max():.4g}")

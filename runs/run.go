@@ -50,7 +50,7 @@ func Open(dir string) (*Run, error) {
 	if last := lastRunIn(dir); last != "" {
 		return nil, fmt.Errorf("%s is not the directory of one run: name a run in it, such as the last, %s", dir, last)
 	}
-	return nil, fmt.Errorf("%s is not the directory of a run: it has no %s", dir, experimentFile)
+	return nil, fmt.Errorf("%s is not the directory of a run: it has no %s (helmholtz runs lists runs)", dir, experimentFile)
 }
 
 // look opens a run, which may have no checkpoint, with the checkpoint that read returns for its path. The error is

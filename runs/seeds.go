@@ -156,7 +156,7 @@ func claimSeeds(e Experiment, dir string, n int, set *dataset.Set) (planned []ui
 }
 
 func notSeeds(dir string) error {
-	return fmt.Errorf("%s is not the directory of a run, nor of several seeds: it has no %s and no %s", dir, experimentFile, SeedDir("", 1))
+	return fmt.Errorf("%s is not the directory of a run, nor of several seeds: it has no %s and no %s (helmholtz runs lists runs)", dir, experimentFile, SeedDir("", 1))
 }
 
 // ReadSeeds reads the experiments of the seeds in a directory, sorted by seed. It returns none if the

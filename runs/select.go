@@ -72,7 +72,7 @@ func (t *Table) named(key string) (c Column, cells []any, err error) {
 	ends := names.Ending(all, key)
 	switch len(ends) {
 	case 0:
-		return c, nil, fmt.Errorf("no column %q%s: use %s", key, names.Meant(key, slices.Concat(all, last)...), strings.Join(all, ", "))
+		return c, nil, fmt.Errorf("no column %q%s", key, cmp.Or(names.Meant(key, slices.Concat(all, last)...), ": use "+strings.Join(all, ", ")))
 	case 1:
 		c = t.columns[slices.Index(all, ends[0])]
 	default:

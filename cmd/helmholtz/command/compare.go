@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -41,7 +42,7 @@ func newCompare() *cobra.Command {
 			return err
 		}
 		if len(names) > 0 && len(names) != len(dirs) {
-			return misuse(c, "--names has %d names for %d experiments: give one for each", len(names), len(dirs))
+			return misuse(c, "--names=%s: give a name for each of the %d experiments", strings.Join(names, ","), len(dirs))
 		}
 		comparison, err := runs.Compare(dirs...)
 		if err != nil {

@@ -142,7 +142,10 @@ func (x *draftFlags) unknown(c *cobra.Command, algorithm string) error {
 	case slices.Contains(families, meant):
 		return misuse(c, "unknown method %q (did you mean the command %s %s?): use one of %s", algorithm, path, meant, strings.Join(words, ", "))
 	}
-	return misuse(c, "unknown method %q%s: use one of %s", algorithm, names.Meant(algorithm, words...), strings.Join(words, ", "))
+	if meant := names.Meant(algorithm, words...); meant != "" {
+		return misuse(c, "unknown method %q%s: use one of %s", algorithm, meant, strings.Join(words, ", "))
+	}
+	return misuse(c, "unknown method %q: use one of %s, or %s with the name of a family: %s", algorithm, strings.Join(words, ", "), path, strings.Join(families, ", "))
 }
 
 // familyOf returns the family that has an algorithm, or "" if none has.

@@ -204,7 +204,7 @@ func TestCompare(t *testing.T) {
 		{exitUsage, "name the directories", []string{"compare"}},
 		{exitUsage, "epochs, seconds", []string{"compare", rws, "--against", "steps"}},
 		{exitUsage, "at least 1, or 0", []string{"compare", rws, "--samples", "-1"}},
-		{exitUsage, "1 names for 2", []string{"compare", rws, bihm, "--names", "a"}},
+		{exitUsage, "--names=a: give a name for each of the 2 experiments", []string{"compare", rws, bihm, "--names", "a"}},
 		{exitUsage, `no column "seed" (did you mean "seeds"?)`, []string{"compare", rws, "--columns", "seed"}},
 		{exitFailed, "different data", []string{"compare", rws, other}},
 		{exitFailed, "not the run of a seed", []string{"compare", here}},
