@@ -98,7 +98,7 @@ func TestTableOfTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	command := regexp.MustCompile(`    helmholtz (train [^|]*?) --out runs/odd\n`).FindSubmatch(text)
-	shown := regexp.MustCompile(`(?m)^    (\d+),(-\d[\d.]+),\w+,`).FindAllStringSubmatch(string(text), -1)
+	shown := regexp.MustCompile(`(?m)^    (\d+),(-\d[\d.]+),[\d.]+,\w+,`).FindAllStringSubmatch(string(text), -1)
 	if command == nil || len(shown) != 2 {
 		t.Fatalf("the README has the command %q and %d rows", command, len(shown))
 	}
