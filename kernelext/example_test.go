@@ -12,9 +12,8 @@ import (
 	"github.com/helmholtz-go/helmholtz/kernelext"
 )
 
-// One cell starts a run and returns at once. A later cell waits for it and keeps its model under a
-// name, and a third uses the model again. In a program, as here, the session belongs to the
-// program.
+// One cell starts a run and returns at once. A later cell waits for it and uses its model. In a program, as here, the
+// session belongs to the program.
 func Example() {
 	dir, err := os.MkdirTemp("", "session")
 	if err != nil {
@@ -41,14 +40,6 @@ func Example() {
 	}
 	fmt.Println(filepath.Base(run.Dir()), run.Epochs(), "epochs")
 	model, err := session.Run("lines").Model()
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := session.KeepModel("first", model); err != nil {
-		log.Fatal(err)
-	}
-
-	model, err = kernelext.Open().Model("first")
 	if err != nil {
 		log.Fatal(err)
 	}

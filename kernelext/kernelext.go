@@ -1,5 +1,5 @@
 // Package kernelext provides a session: experiments keep training after the cell that started them
-// has ended, and models and data sets are kept between cells.
+// has ended, and data sets are kept between cells.
 //
 // In a notebook with the kernel "Go (Helmholtz)", the session belongs to the kernel:
 //
@@ -29,19 +29,17 @@
 package kernelext
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Session holds runs, models and data sets by name.
+// Session holds runs and data sets by name.
 type Session struct{ backend backend }
 
 // backend is a session in this process or in the process of the kernel.
@@ -51,8 +49,6 @@ type backend interface {
 	Runs() ([]session.Info, error)
 	Wait(ctx context.Context, run string) error
 	Act(action, run string) error // one of session.Actions, or show
-	Keep(name string, model []byte) error
-	Model(name string) ([]byte, error)
 	KeepData(name string, set *dataset.Set) error
 	Data(name string) (*dataset.Set, error)
 	// Fail makes the running cell fail, if there is one.
@@ -101,28 +97,6 @@ func (s *Session) Run(name string) *Run {
 
 // Runs describes all runs, sorted by name.
 func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
-
-// KeepModel keeps a model under a name until the session ends or the line %hm drop forgets it. It
-// replaces a model kept under the same name.
-func (s *Session) KeepModel(name string, m *hm.Model) error {
-	if m == nil {
-		return fmt.Errorf("model %s: the model is nil", name)
-	}
-	var b bytes.Buffer
-	if err := m.Save(&b); err != nil {
-		return fmt.Errorf("model %s: %w", name, err)
-	}
-	return s.backend.Keep(name, b.Bytes())
-}
-
-// Model returns the model kept under a name. If there is none, the error lists the names that are kept.
-func (s *Session) Model(name string) (*hm.Model, error) {
-	b, err := s.backend.Model(name)
-	if err != nil {
-		return nil, err
-	}
-	return hm.LoadModel(bytes.NewReader(b))
-}
 
 // KeepData keeps a data set under a name until the session ends or the line %hm drop forgets it. It
 // replaces a data set kept under the same name. An experiment on a set made by FromRows can be

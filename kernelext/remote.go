@@ -39,7 +39,7 @@ func newRemote(dir string) *remote {
 	return &remote{http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, string(token), err}
 }
 
-// call asks the session for an action on a run, a model or a data set, with a body that may be nil, and returns the
+// call asks the session for an action on a run or a data set, with a body that may be nil, and returns the
 // session's answer.
 func (r *remote) call(ctx context.Context, action, name string, body []byte) ([]byte, error) {
 	if r.err != nil {
@@ -114,13 +114,6 @@ func (r *remote) Wait(ctx context.Context, run string) error {
 func (r *remote) Fail(err error) {
 	_, _ = r.do("fail", "", []byte(err.Error())) // a kernel that is gone answers no cell
 }
-
-func (r *remote) Keep(name string, model []byte) error {
-	_, err := r.do("keep-model", name, model)
-	return err
-}
-
-func (r *remote) Model(name string) ([]byte, error) { return r.do("model", name, nil) }
 
 func (r *remote) KeepData(name string, set *dataset.Set) error {
 	var b bytes.Buffer

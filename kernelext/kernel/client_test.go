@@ -96,25 +96,8 @@ func notebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kernelext.Open().KeepModel("half", model); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := kernelext.Open().Model("half")
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := model.Means(ctx, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := kept.Means(ctx, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range a.Values {
-		if !slices.Equal(a.Values[i], b.Values[i]) {
-			t.Error("a model draws other samples once it was kept")
-		}
+	if _, err := model.Means(ctx, 3); err != nil {
+		t.Error(err)
 	}
 
 	rows := [][]float64{{0, 1, 0.5, 0}, {1, 1, 0, 0.25}, {0, 0, 1, 1}}
@@ -175,23 +158,19 @@ func notebook(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "a/b"} {
 		for what, err := range map[string]error{
 			"start": kernelext.Open().Start(name, experiment(t, 1)).Err(), "run": kernelext.Open().Run(name).Err(),
-			"keep": kernelext.Open().KeepModel(name, model), "model": second(kernelext.Open().Model(name)),
 			"keep data": kernelext.Open().KeepData(name, set), "data": second(kernelext.Open().Data(name)),
 		} {
-			if err == nil || what != "model" && what != "data" && !strings.Contains(err.Error(), "use up to 100 letters") {
+			if err == nil || what != "data" && !strings.Contains(err.Error(), "use up to 100 letters") {
 				t.Errorf("%s %q: %v", what, name, err)
 			}
 		}
 	}
 	for what, err := range map[string]error{
 		"no experiment":             kernelext.Open().Start("none", nil).Stop(),
-		"no model":                  kernelext.Open().KeepModel("none", nil),
-		"an empty model":            kernelext.Open().KeepModel("empty", &hm.Model{}),
 		"an empty data set":         kernelext.Open().KeepData("empty", &dataset.Set{}),
 		"a run that there is not":   kernelext.Open().Run("none").Err(),
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
 		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),
-		"a model that nobody kept":  second(kernelext.Open().Model("none")),
 		"data of another shape":     kernelext.Open().Start("misfit", hm.RWS().Experiment(hm.New(dataset.Shape{Height: 3, Width: 3}).Dense(3), set)).Err(),
 		"data that nobody kept":     second(kernelext.Open().Data("none")),
 		"a wrong name for data":     kernelext.Open().KeepData("a/b", set),
@@ -265,7 +244,7 @@ func TestMagics(t *testing.T) {
 	}
 	rows := [][]float64{{0, 1}, {1, 1}, {1, 0}}
 	set, err := dataset.FromRows("coins", dataset.Shape{Height: 1, Width: 2}, rows, rows[:1])
-	if err := errors.Join(err, s.Keep("kept", []byte("model")), s.KeepData("tosses", set)); err != nil {
+	if err := errors.Join(err, s.KeepData("tosses", set)); err != nil {
 		t.Fatal(err)
 	}
 	sweep := runs.Sweep{Base: experiment(t, 2).TOML(), Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}, Seeds: 2}
@@ -274,10 +253,9 @@ func TestMagics(t *testing.T) {
 	}
 	for _, c := range []struct{ line, out, err string }{
 		{"", "%hm stop RUN", ""},
-		{"help", "%hm save MODEL PATH", ""},
+		{"help", "%hm save RUN PATH", ""},
 		{"help", "relative to the notebook's folder, also after %cd", ""},
 		{"runs", "2 of 2", ""},
-		{"models", "kept", ""},
 		{"data", "tosses  1×2    3         0           1     coins, made from rows", ""},
 		{"device", "cpu, which computes: CPU, ", ""},
 		{"device", "broken: no device: plug one in\n", ""},
@@ -288,23 +266,21 @@ func TestMagics(t *testing.T) {
 		{"wait none", "", `no run "none"`},
 		{"stop none", "", `no run "none"`},
 		{"stop", "", "write %hm stop RUN"},
-		{"save kept", "", "write %hm save MODEL PATH"},
-		{"save kept kept.safetensors", "kept.safetensors: 5 bytes", ""},
+		{"save a", "", "write %hm save RUN PATH"},
 		{"save a run.safetensors", "bytes", ""},
-		{"save kept my kept.safetensors", "my kept.safetensors: 5 bytes", ""},
-		{"save kept 'my kept.safetensors'", "my kept.safetensors: 5 bytes", ""},
-		{`save kept "kept.safetensors"`, "kept.safetensors: 5 bytes", ""},
-		{"models all", "", "write %hm models"},
-		{"save none x.safetensors", "", `no model "none": the kept models and the runs are kept, a`},
-		{"save kept no/folder", "", "no/folder"},
-		{"drop none", "", `nothing is kept under the name "none": the kept names are kept, tosses`},
-		{"drop tosess", "", `under the name "tosess" (did you mean "tosses"?)`},
+		{"save a my run.safetensors", "my run.safetensors: ", ""},
+		{"save a 'my run.safetensors'", "my run.safetensors: ", ""},
+		{`save a "run.safetensors"`, "run.safetensors: ", ""},
+		{"data all", "", "write %hm data"},
+		{"save none x.safetensors", "", `no run "none"`},
+		{"save a no/folder", "", "no/folder"},
+		{"drop none", "", `no data set "none" is kept: the kept names are tosses`},
+		{"drop tosess", "", `no data set "tosess" is kept (did you mean "tosses"?)`},
 		{"drop tosses", "", ""},
 		{"stop aa", "", `there is no run "aa" (did you mean "a"?)`},
 		{"data", "no data sets are kept yet", ""},
 		{"dance", "", "%hm help lists the lines"},
 		{"resmue a", "", `%hm resmue is unknown (did you mean "resume"?); %hm help lists the lines`},
-		{"save kpet x.safetensors", "", `no model "kpet" (did you mean "kept"?)`},
 		{"sweep runs", "", "runs is not the directory of a sweep"},
 		{"runs runs dance", "", `no run "dance" below runs`},
 		{"runs runs epoch>7 a", "", ""},
@@ -338,9 +314,8 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs sweep show stop pause resume wait models save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "kept a", "save k": "kept",
-		"drop ":      "kept",
-		"save kept ": "", "dance ": "", "st": "stop",
+		"": "runs sweep show stop pause resume wait save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
+		"save a ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {
 			t.Errorf("%q is completed by %q, not %q", line, got, want)

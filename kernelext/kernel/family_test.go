@@ -28,9 +28,6 @@ func TestModelsOfAnotherFamily(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := magics{session: s}
-	if out, err := m.Run(t.Context(), "models"); err != nil || !strings.Contains(out, "means  of the run, after 1 epochs") {
-		t.Errorf("the magics say %q, %v", out, err)
-	}
 	if _, err := m.Run(t.Context(), "save means means.safetensors"); err != nil {
 		t.Fatal(err)
 	}

@@ -51,10 +51,9 @@ func commands() []command {
 		{"pause", "RUN", "pause a run, with a checkpoint; the next one in the queue trains", onRun(func(m magics, run string) error { return m.session.Pause(run) }), magics.runNames},
 		{"resume", "RUN", "resume a run that was paused, stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
 		{"wait", "RUN", "wait until a run has finished; the cell fails if the run does", onRun(magics.wait), magics.runNames},
-		{"models", "", "list the kept models and the runs that have one", magics.models, nil},
-		{"save", "MODEL PATH", "write a model, kept or of a run, to a safetensors file", magics.save, magics.modelNames},
+		{"save", "RUN PATH", "write the model of a run to a safetensors file", magics.save, magics.runNames},
 		{"data", "", "list the kept data sets", magics.data, nil},
-		{"drop", "NAME", "forget the model and the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.Kept() }},
+		{"drop", "NAME", "forget the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.DataNames() }},
 		{"device", "", "list the backends, and which one computes in the background", magics.device, nil},
 		{"docs", "[PAGE]", "show a guide, or list the guides", magics.docs, func(magics) []string { return docs.Names() }},
 		{"help", "", "list these lines", magics.help, nil},
@@ -299,25 +298,6 @@ func (m magics) runNames() []string {
 	return names
 }
 
-func (m magics) models(_ []string, w io.Writer) error {
-	kept := m.session.Models()
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, name := range kept {
-		fmt.Fprintf(t, "%s\tkept in this session\n", name)
-	}
-	n := len(kept)
-	for _, r := range m.session.Runs() {
-		if _, err := runs.Open(r.Dir); err == nil {
-			fmt.Fprintf(t, "%s\tof the run, after %d epochs\n", r.Name, r.Epoch)
-			n++
-		}
-	}
-	if n == 0 {
-		fmt.Fprintln(t, "no models yet")
-	}
-	return t.Flush()
-}
-
 func (m magics) data(_ []string, w io.Writer) error {
 	names := m.session.DataNames()
 	if len(names) == 0 {
@@ -340,15 +320,11 @@ func (m magics) data(_ []string, w io.Writer) error {
 	return t.Flush()
 }
 
-func (m magics) modelNames() []string { return append(m.session.Models(), m.runNames()...) }
-
 func (m magics) save(arguments []string, w io.Writer) error {
 	name, path := arguments[0], arguments[1]
-	model, err := m.session.Model(name)
+	model, err := m.runModel(name)
 	if err != nil {
-		if model, err = m.runModel(name); err != nil {
-			return err
-		}
+		return err
 	}
 	if err := file.WriteAside(path, model); err != nil {
 		return fmt.Errorf("cannot write %s: %w: name a file in an existing folder that you may write to", path, err)
@@ -359,13 +335,6 @@ func (m magics) save(arguments []string, w io.Writer) error {
 
 // runModel returns the model of a run in its current state of training.
 func (m magics) runModel(name string) ([]byte, error) {
-	models := m.modelNames()
-	if len(models) == 0 {
-		return nil, fmt.Errorf("there is no model %q: none is kept, and there are no runs yet", name)
-	}
-	if !slices.Contains(models, name) {
-		return nil, fmt.Errorf("there is no model %q%s: the kept models and the runs are %s", name, names.Meant(name, models...), strings.Join(models, ", "))
-	}
 	if err := m.session.Save(name); err != nil {
 		return nil, err
 	}

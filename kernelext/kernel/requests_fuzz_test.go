@@ -24,7 +24,6 @@ func FuzzRequests(f *testing.F) {
 	}
 	for _, name := range []string{"a", "%2e%2e", "a%2Fb", "", "%00"} {
 		f.Add("POST", "/keep-data?name="+name, set.String())
-		f.Add("POST", "/keep-model?name="+name, "x")
 		f.Add("POST", "/info?name="+name, "")
 		f.Add("POST", "/wait?name="+name, "")
 		f.Add("POST", "/stop?name="+name, "")
@@ -61,7 +60,7 @@ func FuzzRequests(f *testing.F) {
 		if len(s.Runs()) > 0 {
 			t.Fatalf("%s %s with %q started a run", method, path, body)
 		}
-		for _, name := range s.Kept() {
+		for _, name := range s.DataNames() {
 			if err := s.Drop(name); err != nil {
 				t.Error(err)
 			}

@@ -92,14 +92,6 @@ func handler(token string, s *session.Session, show func(run string) error, fail
 		}
 		return nil, err
 	})
-	handle("keep-model", session.Largest, func(name string, body io.Reader, _ *http.Request) (any, error) {
-		model, err := io.ReadAll(body)
-		if err == nil {
-			err = s.Keep(name, model)
-		}
-		return nil, err
-	})
-	handle("model", 0, func(name string, _ io.Reader, _ *http.Request) (any, error) { return s.Model(name) })
 	handle("keep-data", session.Largest, func(name string, body io.Reader, _ *http.Request) (any, error) {
 		set, err := dataset.Load(body)
 		if err == nil {
@@ -162,7 +154,7 @@ func fromFolder(e runs.Experiment, dir string) (runs.Experiment, error) {
 	return e.WithHeader(h), nil
 }
 
-// respond writes a model or a data set as bytes, other values as JSON, or an error as text. The
+// respond writes a data set as bytes, other values as JSON, or an error as text. The
 // cell notices a truncated answer.
 func respond(w http.ResponseWriter, v any, err error) {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
@@ -175,8 +167,6 @@ func respond(w http.ResponseWriter, v any, err error) {
 	}
 	switch v := v.(type) {
 	case nil:
-	case []byte:
-		_, _ = w.Write(v)
 	case *dataset.Set:
 		_ = v.Save(w)
 	default:

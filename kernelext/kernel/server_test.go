@@ -53,15 +53,13 @@ func TestRequestsAreLimited(t *testing.T) {
 		{"POST", "/start?name=a", `{"unknown":1}`, 422},
 		{"POST", "/start?name=a", `{}`, 422},
 		{"POST", "/start?name=..%2Fa", `{}`, 422},
-		{"POST", "/keep-model?name=..%2Fa", `x`, 422},
-		{"POST", "/keep-model?name=..", `x`, 422},
-		{"POST", "/keep-model", `x`, 422},
-		{"POST", "/model?name=none", ``, 422},
+		{"POST", "/keep-data?name=..%2Fa", `x`, 422},
+		{"POST", "/keep-data?name=..", `x`, 422},
+		{"POST", "/keep-data", `x`, 422},
+		{"POST", "/data?name=none", ``, 422},
 		{"POST", "/stop?name=none", ``, 422},
 		{"POST", "/dance?name=none", ``, 404},
 		{"DELETE", "/runs", ``, 405},
-		{"POST", "/keep-model?name=a", `x`, 200},
-		{"POST", "/model?name=a", ``, 200},
 		{"POST", "/keep-data?name=a", `x`, 422},
 		{"POST", "/keep-data?name=a", "helmholtz data set 1\n{}\n", 422},
 		{"POST", "/keep-data?name=..%2Fa", set.String(), 422},
@@ -132,7 +130,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 	}
 	path := filepath.Join(dir, session.SocketFile)
 	for _, start := range []string{
-		"", "POST", "POST /keep-model?name=dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
+		"", "POST", "POST /keep-data?name=dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
 		"POST /runs HTTP/1.1\r\nX: " + strings.Repeat("x", 10*largestHeader),
 	} {
 		c, err := net.Dial("unix", path)
@@ -155,7 +153,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "null" || len(s.Models()) > 0 {
-		t.Errorf("runs %q, %v, and kept are %v", body, err, s.Models())
+	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "null" || len(s.DataNames()) > 0 {
+		t.Errorf("runs %q, %v, and kept are %v", body, err, s.DataNames())
 	}
 }

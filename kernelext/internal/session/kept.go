@@ -13,110 +13,49 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// kept is what is kept under a name: a model as safetensors, a data set, or both.
-type kept struct {
-	model []byte // nil if there is none
-	set   *dataset.Set
-}
-
-// Keep keeps a model, as safetensors, under a name.
-func (s *Session) Keep(name string, model []byte) error {
-	if model == nil {
-		model = []byte{}
-	}
-	return s.keep("model", name, func(k *kept) { k.model = model })
-}
-
 // KeepData keeps a data set under a name.
 func (s *Session) KeepData(name string, set *dataset.Set) error {
-	return s.keep("data set", name, func(k *kept) { k.set = set })
-}
-
-func (s *Session) keep(kind, name string, change func(*kept)) error {
-	if err := CheckName(kind, name); err != nil {
+	if err := CheckName("data set", name); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.kept[name]
-	change(&k)
-	s.kept[name] = k
+	s.kept[name] = set
 	return nil
-}
-
-// under returns what is kept under a name.
-func (s *Session) under(name string) kept {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.kept[name]
-}
-
-// Model returns the model that Keep kept under a name.
-func (s *Session) Model(name string) ([]byte, error) {
-	if k := s.under(name); k.model != nil {
-		return k.model, nil
-	}
-	err := notKept("model", "session.KeepModel", name, s.Models())
-	if slices.Contains(s.names(), name) {
-		err = fmt.Errorf("%w; the model of the run with this name is session.Run(%q).Model()", err, name)
-	}
-	return nil, err
 }
 
 // Data returns the data set that KeepData kept under a name.
 func (s *Session) Data(name string) (*dataset.Set, error) {
-	if k := s.under(name); k.set != nil {
-		return k.set, nil
+	s.mu.Lock()
+	set := s.kept[name]
+	s.mu.Unlock()
+	if set != nil {
+		return set, nil
 	}
-	err := notKept("data set", "session.KeepData", name, s.DataNames())
+	err := fmt.Errorf("no data set %q is kept, and no other: session.KeepData keeps one until the kernel is restarted", name)
+	if others := s.DataNames(); len(others) > 0 {
+		err = fmt.Errorf("no data set %q is kept%s: the kept names are %s", name, names.Meant(name, others...), strings.Join(others, ", "))
+	}
 	if isNamed(name) {
 		err = fmt.Errorf("%w; dataset.Open(%q) opens the data set of this name", err, name)
 	}
 	return nil, err
 }
 
-func notKept(kind, method, name string, others []string) error {
-	if len(others) == 0 {
-		return fmt.Errorf("no %s %q is kept, and no other: %s keeps one until the kernel is restarted", kind, name, method)
-	}
-	return fmt.Errorf("no %s %q is kept: the kept names are %s", kind, name, strings.Join(others, ", "))
-}
-
-// Models lists the names of the kept models.
-func (s *Session) Models() []string { return s.keptNames(func(k kept) bool { return k.model != nil }) }
-
 // DataNames lists the names of the kept data sets.
-func (s *Session) DataNames() []string { return s.keptNames(func(k kept) bool { return k.set != nil }) }
-
-// Kept lists the names of the kept models and data sets.
-func (s *Session) Kept() []string { return s.keptNames(func(kept) bool { return true }) }
-
-func (s *Session) keptNames(which func(kept) bool) (names []string) {
+func (s *Session) DataNames() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(s.kept)) {
-		if which(s.kept[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return slices.Sorted(maps.Keys(s.kept))
 }
 
-// Drop forgets the model and the data set that are kept under a name. A run that trains on the data
-// continues.
+// Drop forgets the data set that is kept under a name. A run that trains on the data continues.
 func (s *Session) Drop(name string) error {
+	_, err := s.Data(name)
 	s.mu.Lock()
-	_, there := s.kept[name]
+	defer s.mu.Unlock()
 	delete(s.kept, name)
-	s.mu.Unlock()
-	if there {
-		return nil
-	}
-	kept := s.Kept()
-	if len(kept) == 0 {
-		return fmt.Errorf("nothing is kept under the name %q or any other name", name)
-	}
-	return fmt.Errorf("nothing is kept under the name %q%s: the kept names are %s", name, names.Meant(name, kept...), strings.Join(kept, ", "))
+	return err
 }
 
 // dataOf returns the data of an experiment. It reuses an equal set in memory: the set of the run
@@ -129,9 +68,7 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	}
 	s.mu.Lock()
 	sets := []*dataset.Set{s.opened[h.Fingerprint].Value()}
-	for _, k := range s.kept {
-		sets = append(sets, k.set)
-	}
+	sets = slices.AppendSeq(sets, maps.Values(s.kept))
 	if r := s.runs[name]; r != nil {
 		sets = append(sets, r.set)
 	}

@@ -1,7 +1,7 @@
-// Package session holds everything that outlives a cell: runs, models and data sets, each under a
+// Package session holds everything that outlives a cell: runs and data sets, each under a
 // name. Runs train in the background, one after another.
 //
-// Runs are ordinary run directories, so ending the session loses only the kept models and data
+// Runs are ordinary run directories, so ending the session loses only the kept data
 // sets: the next session finds the runs, including the waiting ones, with the data that they need.
 package session
 
@@ -21,7 +21,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Session is a set of runs in a folder, and of models and data sets. Its methods may be called from
+// Session is a set of runs in a folder, and of data sets. Its methods may be called from
 // several goroutines.
 type Session struct {
 	folder  string
@@ -35,7 +35,7 @@ type Session struct {
 	current *run   // the training run
 	idle    chan struct{}
 	opened  map[string]weak.Pointer[dataset.Set] // data sets in use by runs, by fingerprint
-	kept    map[string]kept
+	kept    map[string]*dataset.Set
 }
 
 // New returns a session whose runs are in a folder, each in a subdirectory with its name. observe,
@@ -46,7 +46,7 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 	return &Session{
 		folder: folder, observe: observe, ended: func(string) {},
-		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{}, kept: map[string]kept{},
+		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{}, kept: map[string]*dataset.Set{},
 	}
 }
 
@@ -54,7 +54,7 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 // ended before its recorders began. Call OnEnd before the first run.
 func (s *Session) OnEnd(ended func(run string)) { s.ended = ended }
 
-// validName matches the names of runs, models and data sets that are at most longest bytes long. A
+// validName matches the names of runs and data sets that are at most longest bytes long. A
 // name of a run is also the name of its directory.
 var validName = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
 
@@ -379,5 +379,5 @@ const Folder = "runs"
 // experimentFile is the file with the experiment in a run directory.
 const experimentFile = "experiment.toml"
 
-// Largest is the size in bytes of the largest model or data set that cells and the kernel exchange.
+// Largest is the size in bytes of the largest data set that cells and the kernel exchange.
 const Largest = 1 << 30

@@ -506,9 +506,6 @@ func TestRefusals(t *testing.T) {
 		if err := s.Start(name, e); err == nil || !strings.Contains(err.Error(), "use up to 100 letters") {
 			t.Errorf("a run is named %q: %v", name, err)
 		}
-		if err := s.Keep(name, nil); err == nil {
-			t.Errorf("a model is named %q", name)
-		}
 		if _, err := s.Info(name); err == nil {
 			t.Errorf("there is a run %q", name)
 		}
@@ -535,15 +532,13 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("another experiment in the same directory: %v", err)
 	}
 	set := ownRows(t, "own", dataset.Fixed)
-	if err := errors.Join(s.Keep("this", nil), s.Keep("that", nil), s.KeepData("rows", set)); err != nil {
+	if err := s.KeepData("rows", set); err != nil {
 		t.Fatal(err)
 	}
 	for want, err := range map[string]error{
-		`no model "none" is kept: the kept names are that, this`: second(s.Model("none")),
-		`no data set "none" is kept: the kept names are rows`:    second(s.Data("none")),
-		`session.Run("run").Model()`:                             second(s.Model("run")),
-		`dataset.Open("mnist")`:                                  second(s.Data("mnist")),
-		"use up to 100 letters":                                  s.KeepData("a b", set),
+		`no data set "none" is kept: the kept names are rows`: second(s.Data("none")),
+		`dataset.Open("mnist")`:                               second(s.Data("mnist")),
+		"use up to 100 letters":                               s.KeepData("a b", set),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
