@@ -12,7 +12,6 @@ import (
 
 // States of a run in a session, in addition to the states of package runs.
 const (
-	Paused    = session.Paused    // until Resume
 	Stopped   = session.Stopped   // by Stop
 	Elsewhere = session.Elsewhere // another program trains it
 )
@@ -109,7 +108,7 @@ func (r *Run) open() (*runs.Run, error) {
 	switch status.State {
 	case session.Waiting:
 		return nil, fmt.Errorf("the run %s is waiting and has not trained yet: wait until it trains", r.name)
-	case Paused, Stopped:
+	case Stopped:
 		return nil, fmt.Errorf("the run %s is %s and has not trained yet: resume it first", r.name, status.State)
 	}
 	return nil, err
@@ -119,12 +118,8 @@ func (r *Run) open() (*runs.Run, error) {
 // the run.
 func (r *Run) Stop() error { return r.act("stop") }
 
-// Pause interrupts training with a checkpoint, at the latest after the current step. Until Resume, the next run of
-// the queue trains, and Wait keeps waiting.
-func (r *Run) Pause() error { return r.act("pause") }
-
-// Resume continues a run that was paused, stopped, or interrupted by the end of its session. The result is the
-// same as without the interruption. A paused run is the next in the queue.
+// Resume continues a run that was stopped, or interrupted by the end of its session. The result is the
+// same as without the interruption.
 func (r *Run) Resume() error { return r.act("resume") }
 
 func (r *Run) act(action string) error {

@@ -113,7 +113,7 @@ func notebook(t *testing.T) {
 		t.Errorf("kept are other data: %v", err)
 	}
 	onRows := hm.RWS().BatchSize(2).Epochs(2).Experiment(hm.New(again.Shape()).Dense(3), again)
-	if err := errors.Join(long.Pause(), kernelext.Open().Start("rows", onRows).Err()); err != nil {
+	if err := errors.Join(long.Stop(), kernelext.Open().Start("rows", onRows).Err()); err != nil {
 		t.Fatal(err)
 	}
 	own, err := kernelext.Open().Run("rows").Wait(ctx)
@@ -135,7 +135,7 @@ func notebook(t *testing.T) {
 	if status, err := long.Status(); err != nil || status.State != session.Running {
 		t.Errorf("after an interrupted cell: %+v, %v", status, err)
 	}
-	if err := errors.Join(long.Pause(), long.Resume(), long.Stop()); err != nil {
+	if err := errors.Join(long.Stop(), long.Resume(), long.Stop()); err != nil {
 		t.Error(err)
 	}
 	runs, err := kernelext.Open().Runs()
@@ -314,7 +314,7 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs sweep show stop pause resume wait save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
+		"": "runs sweep show stop resume wait save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
 		"save a ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {
@@ -334,7 +334,7 @@ func TestMagics(t *testing.T) {
 			t.Errorf("waiting for a run that is %s: %q, %q", state, out, err)
 		}
 	}
-	if got := m.Inspect("pause"); !strings.Contains(got, "%hm pause RUN") || strings.Contains(got, "%hm stop") {
+	if got := m.Inspect("resume"); !strings.Contains(got, "%hm resume RUN") || strings.Contains(got, "%hm stop") {
 		t.Errorf("inspected: %s", got)
 	}
 }

@@ -225,7 +225,7 @@ func (w *watched) Step(p runs.Progress) {
 	w.Recorder.Step(p)
 }
 
-// errSaved is shown for a run that was stopped or paused.
+// errSaved is shown for a run that was stopped.
 var errSaved = errors.New("with a checkpoint; %hm resume continues")
 
 // End returns once the final display is shown, so that it is visible to whoever waits for the run.

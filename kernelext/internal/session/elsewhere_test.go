@@ -3,9 +3,7 @@ package session
 import (
 	"errors"
 	"os"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -32,7 +30,7 @@ func TestRunsThatTrainElsewhere(t *testing.T) {
 		t.Errorf("%+v, %v", i, err)
 	}
 	for what, err := range map[string]error{
-		"start": here.Start("run", e), "stop": here.Stop("run"), "pause": here.Pause("run"), "resume": here.Resume("run"), "wait": here.Wait(t.Context(), "run"),
+		"start": here.Start("run", e), "stop": here.Stop("run"), "resume": here.Resume("run"), "wait": here.Wait(t.Context(), "run"),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "another program") || !strings.Contains(err.Error(), host) {
 			t.Errorf("%s: %v", what, err)
@@ -77,53 +75,6 @@ func TestRunsThatTrainElsewhere(t *testing.T) {
 	<-steps
 	if i, err := here.Info("first"); err != nil || i.State != Elsewhere {
 		t.Errorf("a run that stopped here is %+v, %v", i, err)
-	}
-}
-
-// A run that is paused here may train elsewhere, to its end.
-func TestPausedRunsThatTrainElsewhere(t *testing.T) {
-	var here *Session
-	paused := make(chan error)
-	here = New(t.TempDir(), func(string) runs.Recorder {
-		return recorder{step: sync.OnceFunc(func() {
-			go func() { paused <- here.Pause("run") }()
-			for !here.halts("run") {
-				runtime.Gosched()
-			}
-		})}
-	})
-	defer here.Close()
-	e := tiny(t, 3, 1)
-	set, err := e.Dataset.Open()
-	if err := errors.Join(err, here.Start("run", e), <-paused); err != nil {
-		t.Fatal(err)
-	}
-	began := make(chan struct{})
-	waits := make(chan error, 1)
-	go func() { waits <- here.Wait(t.Context(), "run") }()
-	trains, goesOn := make(chan error), make(chan struct{})
-	go func() {
-		_, err := runs.Train(t.Context(), e, set, here.Dir("run"), recorder{step: sync.OnceFunc(func() {
-			close(began)
-			<-goesOn
-		})})
-		trains <- err
-	}()
-	<-began
-	for what, err := range map[string]error{"pause": here.Pause("run"), "stop": here.Stop("run"), "wait": here.Wait(t.Context(), "run"), "a wait that began before": <-waits} {
-		if err == nil || !strings.Contains(err.Error(), "in another program") {
-			t.Errorf("%s while it trains elsewhere: %v", what, err)
-		}
-	}
-	close(goesOn)
-	if err := <-trains; err != nil {
-		t.Fatal(err)
-	}
-	if err := here.Wait(t.Context(), "run"); err != nil {
-		t.Errorf("wait after its end elsewhere: %v", err)
-	}
-	if err := here.Stop("run"); err == nil || !strings.Contains(err.Error(), "is finished") {
-		t.Errorf("stop after its end elsewhere: %v", err)
 	}
 }
 

@@ -23,7 +23,6 @@ const (
 	Finished    = runs.Finished    // the last epoch is done
 	Interrupted = runs.Interrupted // its session or program ended before training did
 
-	Paused    runs.State = "paused"  // until Resume
 	Stopped   runs.State = "stopped" // by Stop
 	Elsewhere runs.State = "training in another program"
 )
@@ -40,7 +39,6 @@ type run struct {
 	experiment runs.Experiment
 	set        *dataset.Set // nil once the run has ended
 	state      runs.State
-	then       runs.State // state of the run after it has been cancelled
 	err        error
 	cancel     context.CancelFunc
 	halting    bool          // it has been cancelled and is saving its checkpoint
@@ -51,10 +49,8 @@ type run struct {
 
 // release frees the data of a run that has ended. The caller holds the lock.
 func (r *run) release() {
-	if ended(r.state) {
-		close(r.done)
-		r.set = nil // it may be large, and can be opened again
-	}
+	close(r.done)
+	r.set = nil // it may be large, and can be opened again
 }
 
 // Info describes a run.
@@ -131,12 +127,10 @@ func (s *Session) info(name, dir string) (Info, error) {
 		return i, nil
 	case here && !elsewhere:
 		if _, err := os.Stat(filepath.Join(dir, experimentFile)); errors.Is(err, os.ErrNotExist) {
-			s.forget(name, Failed, fmt.Errorf("the directory of the run %s was removed: start the run again", name))
+			s.forget(name)
 			return Info{}, err
 		}
-		if i.recorded(); was == Paused && i.State == Finished {
-			s.forget(name, Finished, nil)
-		}
+		i.recorded()
 		return i, nil
 	}
 	e, err := runs.ExperimentIn(dir)
@@ -151,19 +145,12 @@ func (s *Session) info(name, dir string) (Info, error) {
 	return i, nil
 }
 
-// forget forgets a run that is not training, because its directory has changed. If the run is
-// paused, it ends with the state and the error.
-func (s *Session) forget(name string, state runs.State, err error) {
+// forget forgets a run that has ended, because its directory was removed.
+func (s *Session) forget(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.runs[name]
-	if r == nil || r.state == Running || r.state == Waiting {
-		return
-	}
-	delete(s.runs, name)
-	if r.state == Paused {
-		r.state, r.err = state, err
-		r.release()
+	if r := s.runs[name]; r != nil && ended(r.state) {
+		delete(s.runs, name)
 	}
 }
 

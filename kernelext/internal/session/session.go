@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 	"weak"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -84,10 +83,10 @@ func (s *Session) Start(name string, e runs.Experiment) error {
 		return err
 	}
 	s.settle(name)
-	return s.enqueue(name, e, set, false)
+	return s.enqueue(name, e, set)
 }
 
-// settle waits while a run is being stopped or paused, so that the next request takes effect.
+// settle waits while a run is being stopped, so that the next request takes effect.
 func (s *Session) settle(name string) {
 	s.mu.Lock()
 	idle := s.idle
@@ -102,8 +101,8 @@ func (s *Session) settle(name string) {
 // Dir returns the directory of a run.
 func (s *Session) Dir(name string) string { return filepath.Join(s.folder, name) }
 
-// enqueue puts a run at the end of the queue, or at its front if front is true.
-func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, front bool) error {
+// enqueue puts a run at the end of the queue.
+func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -113,12 +112,12 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	if r != nil && ended(r.state) {
 		r = nil // a new run resumes from its directory
 	}
-	if r != nil && r.state != Paused && r.experiment.Hash() != e.Hash() {
+	if r != nil && r.experiment.Hash() != e.Hash() {
 		return fmt.Errorf("the run %s of another experiment is %s: choose another name, or stop it", name, r.state)
 	}
 	if r != nil && r.state == Running {
 		if differences := runs.Differences(e, r.experiment); len(differences) > 0 {
-			return fmt.Errorf("the run %s trains with other settings (%s): pause it, and start it again", name, strings.Join(differences, "; "))
+			return fmt.Errorf("the run %s trains with other settings (%s): stop it, and start it again", name, strings.Join(differences, "; "))
 		}
 		return nil
 	}
@@ -126,22 +125,12 @@ func (s *Session) enqueue(name string, e runs.Experiment, set *dataset.Set, fron
 	if err := runs.Claim(e, set, s.Dir(name)); err != nil {
 		return fmt.Errorf("the run %s cannot be started: %w; or choose another name for the run", name, err)
 	}
-	switch {
-	case r == nil:
-		r = &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
-		s.runs[name] = r
-	case r.state == Waiting:
+	if r != nil {
 		r.experiment = e // it may keep other checkpoints and measure differently
 		return nil
-	default: // paused, and its directory may be a new one
-		r.experiment, r.set, r.state = e, set, Waiting
-		r.progress.Begin(runs.Plan{})
 	}
-	at := len(s.queue)
-	if front {
-		at = 0
-	}
-	s.queue = slices.Insert(s.queue, at, r)
+	r = &run{name: name, experiment: e, set: set, state: Waiting, done: make(chan struct{})}
+	s.runs[name], s.queue = r, append(s.queue, r)
 	s.advance()
 	return nil
 }
@@ -157,7 +146,7 @@ func (s *Session) advance() {
 	s.queue = s.queue[1:]
 	s.current, s.idle = r, make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
-	r.state, r.cancel, r.then = Running, cancel, Stopped
+	r.state, r.cancel = Running, cancel
 	go s.train(ctx, r, s.idle)
 }
 
@@ -177,7 +166,7 @@ func (s *Session) train(ctx context.Context, r *run, idle chan struct{}) {
 		r.state, r.err = Elsewhere, err
 		delete(s.runs, r.name) // its directory has its further state
 	case errors.Is(err, context.Canceled):
-		r.state = r.then
+		r.state = Stopped
 	default:
 		r.state, r.err = Failed, err
 	}
@@ -217,20 +206,14 @@ func (s *Session) failure(r *run) error {
 
 // Stop ends a run with a checkpoint. It returns once the run has ended, with an error if the
 // checkpoint failed. Resume continues the run.
-func (s *Session) Stop(name string) error { return s.halt(name, Stopped) }
-
-// Pause interrupts a run with a checkpoint. The next run of the queue trains until Resume. Pause
-// returns once the run has a checkpoint, or with an error if the checkpoint failed.
-func (s *Session) Pause(name string) error { return s.halt(name, Paused) }
-
-func (s *Session) halt(name string, then runs.State) error {
+func (s *Session) Stop(name string) error {
 	info, err := s.Info(name)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	r := s.runs[name]
-	if r == nil || ended(r.state) || info.State == Elsewhere { // another program may train a paused run
+	if r == nil || ended(r.state) {
 		s.mu.Unlock()
 		if info, err = s.Info(name); err != nil {
 			return err
@@ -241,7 +224,7 @@ func (s *Session) halt(name string, then runs.State) error {
 		return fmt.Errorf("the run %s is %s: there is nothing to stop", name, info.State)
 	}
 	if r.state == Running {
-		r.then, r.halting = then, true
+		r.halting = true
 		r.cancel()
 		idle := s.idle
 		s.mu.Unlock()
@@ -251,13 +234,12 @@ func (s *Session) halt(name string, then runs.State) error {
 	defer s.ended(name)
 	defer s.mu.Unlock()
 	s.queue = slices.DeleteFunc(s.queue, func(q *run) bool { return q == r })
-	r.state = then
+	r.state = Stopped
 	r.release()
 	return nil
 }
 
-// Resume continues a run of this or of an earlier session that was paused, stopped or interrupted.
-// A paused run is the next to train.
+// Resume continues a run of this or of an earlier session that was stopped or interrupted.
 func (s *Session) Resume(name string) error {
 	s.settle(name)
 	info, err := s.Info(name)
@@ -280,14 +262,10 @@ func (s *Session) Resume(name string) error {
 	if err != nil {
 		return err
 	}
-	return s.enqueue(name, e, set, info.State == Paused)
+	return s.enqueue(name, e, set)
 }
 
-// lookAgain is how often Wait looks whether another program trains a paused run.
-const lookAgain = time.Second
-
-// Wait returns when a run has ended, with the error that ended it, or when ctx is cancelled. It
-// waits through pauses.
+// Wait returns when a run has ended, with the error that ended it, or when ctx is cancelled.
 func (s *Session) Wait(ctx context.Context, name string) error {
 	for {
 		s.mu.Lock()
@@ -309,11 +287,10 @@ func (s *Session) Wait(ctx context.Context, name string) error {
 				return ctx.Err()
 			case <-r.done:
 				return s.failure(r)
-			case <-time.After(lookAgain):
 			}
 		case r != nil && info.State == here:
 			return s.failure(r)
-		case info.State == Running, info.State == Waiting, info.State == Paused: // resumed meanwhile
+		case info.State == Running, info.State == Waiting: // resumed meanwhile
 		case info.State != Finished:
 			return fmt.Errorf("the run %s was %s: resume it first", name, info.State)
 		default:
@@ -369,7 +346,7 @@ const Show = "show"
 
 // Actions are the actions on a run by the names under which cells ask for them.
 var Actions = map[string]func(s *Session, run string) error{
-	"stop": (*Session).Stop, "pause": (*Session).Pause, "resume": (*Session).Resume, "save": (*Session).Save,
+	"stop": (*Session).Stop, "resume": (*Session).Resume, "save": (*Session).Save,
 }
 
 // Folder is the folder of runs, relative to the working directory, which is the folder of the

@@ -138,7 +138,7 @@ func TestStoppedAndResumedEndsInTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-steps
-	for _, halt := range []func(string) error{s.Pause, s.Save, s.Stop} {
+	for _, halt := range []func(string) error{s.Stop, s.Save, s.Stop} {
 		if err := halt("run"); err != nil && state(t, s) != Finished {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func state(t *testing.T, s *Session) runs.State {
 	return i.State
 }
 
-func TestStopPauseAndSave(t *testing.T) {
+func TestStopAndSave(t *testing.T) {
 	s, steps := begun(t.TempDir())
 	defer s.Close()
 	if err := s.Start("run", tiny(t, long, 1)); err != nil {
@@ -189,21 +189,21 @@ func TestStopPauseAndSave(t *testing.T) {
 	if got := state(t, s); got != Running {
 		t.Fatalf("after Save the run is %s", got)
 	}
-	if err := s.Pause("run"); err != nil {
+	if err := s.Stop("run"); err != nil {
 		t.Fatal(err)
 	}
-	if got := state(t, s); got != Paused {
-		t.Fatalf("after Pause the run is %s", got)
+	if got := state(t, s); got != Stopped {
+		t.Fatalf("after Stop the run is %s", got)
 	}
 	if err := s.Wait(t.Context(), "next"); err != nil {
 		t.Fatalf("the next run of the queue: %v", err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Wait(context.Background(), "run") }()
 	if err := s.Resume("run"); err != nil {
 		t.Fatal(err)
 	}
 	<-steps
+	ended := make(chan error, 1)
+	go func() { ended <- s.Wait(context.Background(), "run") }()
 	if err := s.Stop("run"); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestStopPauseAndSave(t *testing.T) {
 // TestACheckpointThatFailsIsTold puts a directory in the place of the checkpoint
 // before the run is asked for one, which then cannot be written.
 func TestACheckpointThatFailsIsTold(t *testing.T) {
-	for name, do := range map[string]func(*Session, string) error{"Save": (*Session).Save, "Stop": (*Session).Stop, "Pause": (*Session).Pause} {
+	for name, do := range map[string]func(*Session, string) error{"Save": (*Session).Save, "Stop": (*Session).Stop} {
 		var s *Session
 		told := make(chan error, 1)
 		s = New(t.TempDir(), func(string) runs.Recorder {
@@ -231,7 +231,6 @@ func TestACheckpointThatFailsIsTold(t *testing.T) {
 				}
 				s.mu.Lock()
 				r := s.runs["run"]
-				r.then = ""
 				s.mu.Unlock()
 				go func() { told <- do(s, "run") }()
 				for !s.asked(r) { // the step goes on when the run is asked
@@ -251,14 +250,13 @@ func TestACheckpointThatFailsIsTold(t *testing.T) {
 	}
 }
 
-// asked says whether a run, whose then the test has cleared, is to save, to stop
-// or to pause.
+// asked says whether a run is to save or to stop.
 func (s *Session) asked(r *run) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.progress.mu.Lock()
 	defer r.progress.mu.Unlock()
-	return r.then != "" || r.progress.wanted != nil
+	return r.halting || r.progress.wanted != nil
 }
 
 // ownRows is a data set that nothing but its rows opens.
@@ -544,7 +542,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	for _, do := range []func(string) error{s.Stop, s.Pause, s.Resume, s.Save} {
+	for _, do := range []func(string) error{s.Stop, s.Resume, s.Save} {
 		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none": the runs in `) || !strings.HasSuffix(err.Error(), " are run") {
 			t.Errorf("error %v", err)
 		}
@@ -656,10 +654,10 @@ func TestStartedAgainToKeepMore(t *testing.T) {
 	<-steps
 	keeps := e
 	keeps.Keep = []int{long - 1}
-	if err := s.Start("run", keeps); err == nil || !strings.Contains(err.Error(), "keep") || !strings.Contains(err.Error(), "pause it") {
+	if err := s.Start("run", keeps); err == nil || !strings.Contains(err.Error(), "keep") || !strings.Contains(err.Error(), "stop it") {
 		t.Errorf("while it trains: %v", err)
 	}
-	if err := errors.Join(s.Start("run", e), s.Pause("run"), s.Start("run", keeps), s.Stop("run")); err != nil {
+	if err := errors.Join(s.Start("run", e), s.Stop("run"), s.Start("run", keeps), s.Stop("run")); err != nil {
 		t.Fatal(err)
 	}
 	there, err := runs.ExperimentIn(s.Dir("run"))
@@ -697,7 +695,7 @@ func TestRunsWhoseDirectoryIsRemoved(t *testing.T) {
 	s, steps := begun(t.TempDir())
 	defer s.Close()
 	for name, end := range map[string]func(string) error{
-		"finished": func(name string) error { return s.Wait(t.Context(), name) }, "stopped": s.Stop, "paused": s.Pause,
+		"finished": func(name string) error { return s.Wait(t.Context(), name) }, "stopped": s.Stop,
 	} {
 		epochs := long
 		if name == "finished" {
@@ -719,36 +717,6 @@ func TestRunsWhoseDirectoryIsRemoved(t *testing.T) {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
 		}
-	}
-}
-
-// A paused run whose directory is removed begins anew, with the data that it is then given.
-func TestPausedRunsBeginAnew(t *testing.T) {
-	s, steps := begun(t.TempDir())
-	defer s.Close()
-	if err := s.Start("run", tiny(t, long, 1)); err != nil {
-		t.Fatal(err)
-	}
-	for i := (Info{}); i.Epoch < 2; {
-		<-steps
-		i, _ = s.Info("run")
-	}
-	set := ownRows(t, "own", dataset.Stochastic)
-	if err := errors.Join(s.Pause("run"), os.RemoveAll(s.Dir("run")), s.KeepData("rows", set), s.Start("first", tiny(t, long, 2)), s.Start("run", onRows(set, 2))); err != nil {
-		t.Fatal(err)
-	}
-	if i, err := s.Info("run"); err != nil || i.State != Waiting || i.Epoch != 0 || i.Step != 0 || i.Value != nil {
-		t.Errorf("%+v, %v", i, err)
-	}
-	if err := errors.Join(s.Stop("first"), s.Wait(t.Context(), "run")); err != nil {
-		t.Fatal(err)
-	}
-	run, err := hm.OpenRun(s.Dir("run"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := run.Dataset(); err != nil || got.Fingerprint() != set.Fingerprint() || run.Epochs() != 2 {
-		t.Errorf("it trained %d epochs on other data: %v", run.Epochs(), err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // A run that starts from another's parameters is paused and resumed, and is another
 // experiment than one that starts elsewhere.
-func TestFineTuningIsPausedAndResumed(t *testing.T) {
+func TestFineTuningIsStoppedAndResumed(t *testing.T) {
 	folder := t.TempDir()
 	s, step := begun(folder)
 	defer s.Close()
@@ -37,7 +37,7 @@ func TestFineTuningIsPausedAndResumed(t *testing.T) {
 	if err := s.Start("tuned", from("b")); err == nil || !strings.Contains(err.Error(), "another experiment") {
 		t.Errorf("another start under the same name ends with %v", err)
 	}
-	if err := s.Pause("tuned"); err != nil {
+	if err := s.Stop("tuned"); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Resume("tuned"); err != nil {
