@@ -14,7 +14,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/docs"
 	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/kernelext"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -184,10 +183,6 @@ func notebook(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func init() {
-	engine.Register("broken", func() (engine.Engine, error) { return nil, errors.New("no device: plug one in") })
-}
-
 func TestMagics(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := session.New(session.Folder, nil)
@@ -257,8 +252,6 @@ func TestMagics(t *testing.T) {
 		{"help", "relative to the notebook's folder, also after %cd", ""},
 		{"runs", "2 of 2", ""},
 		{"data", "tosses  1×2    3         0           1     coins, made from rows", ""},
-		{"device", "cpu, which computes: CPU, ", ""},
-		{"device", "broken: no device: plug one in\n", ""},
 		{"show a", "", ""},
 		{"stop a", "", "finished"},
 		{"resume a", "", "finished"},
@@ -282,19 +275,11 @@ func TestMagics(t *testing.T) {
 		{"dance", "", "%hm help lists the lines"},
 		{"resmue a", "", `%hm resmue is unknown (did you mean "resume"?); %hm help lists the lines`},
 		{"sweep runs", "", "runs is not the directory of a sweep"},
-		{"runs runs dance", "", `no run "dance" below runs`},
-		{"runs runs epoch>7 a", "", ""},
 	} {
 		out, err := run(c.line)
 		if !strings.Contains(out, c.out) || !strings.Contains(err, c.err) || (c.err == "") != (err == "") {
 			t.Errorf("%%hm %s: %q, %q", c.line, out, err)
 		}
-	}
-	if !strings.Contains(page, "best epoch") || strings.Contains(page, "finished") || !strings.Contains(page, `<img alt="−log p(x) (nats) against epoch"`) {
-		t.Errorf("the page of runs of more than 7 epochs, with the curves of a, is %s", page)
-	}
-	if out, err := run("runs runs sort=-epoch"); out+err != "" || !strings.Contains(page, ">finished<") || strings.Contains(page, "<img") {
-		t.Errorf("%q, %q; the page of all runs is %s", out, err, page)
 	}
 	if out, err := run("sweep rates"); out+err != "" || !strings.Contains(page, "0 of 4 runs are finished") || !strings.Contains(page, ">method.learning_rate<") {
 		t.Errorf("%q, %q; the page of a sweep is %s", out, err, page)
@@ -314,7 +299,7 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs sweep show stop resume wait save data drop device docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
+		"": "runs sweep show stop resume wait save data drop docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
 		"save a ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {

@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/helmholtz-go/helmholtz/docs"
-	"github.com/helmholtz-go/helmholtz/hm"
-	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
@@ -44,7 +41,7 @@ type command struct {
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"runs", "[DIR] [CONDITION | sort=NAME | RUN]...", "list the runs of this session and of earlier ones, or all below a directory, with the curves of the runs named", magics.runs, nil},
+		{"runs", "", "list the runs of this session and of earlier ones", magics.runs, nil},
 		{"sweep", "DIR", "show the progress, results and figures of the sweep in a directory", magics.sweep, nil},
 		{"show", "RUN", "show a run and keep the display up to date", func(m magics, arguments []string, _ io.Writer) error { return m.show(arguments[0]) }, magics.runNames},
 		{"stop", "RUN", "stop a run within a step, with a checkpoint", onRun(func(m magics, run string) error { return m.session.Stop(run) }), magics.runNames},
@@ -53,7 +50,6 @@ func commands() []command {
 		{"save", "RUN PATH", "write the model of a run to a safetensors file", magics.save, magics.runNames},
 		{"data", "", "list the kept data sets", magics.data, nil},
 		{"drop", "NAME", "forget the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.DataNames() }},
-		{"device", "", "list the backends, and which one computes in the background", magics.device, nil},
 		{"docs", "[PAGE]", "show a guide, or list the guides", magics.docs, func(magics) []string { return docs.Names() }},
 		{"help", "", "list these lines", magics.help, nil},
 	}
@@ -201,10 +197,7 @@ func (m magics) wait(run string) error {
 	return nil
 }
 
-func (m magics) runs(arguments []string, w io.Writer) error {
-	if len(arguments) > 0 {
-		return m.browse(arguments[0], arguments[1:], w)
-	}
+func (m magics) runs(_ []string, w io.Writer) error {
 	all := m.session.Runs()
 	if len(all) == 0 {
 		fmt.Fprintln(w, "no runs yet")
@@ -226,54 +219,6 @@ func (m magics) runs(arguments []string, w io.Writer) error {
 	err := t.Flush()
 	fmt.Fprint(w, remarks.String())
 	return err
-}
-
-// browse shows the runs below a directory that satisfy conditions, and the curves of the named
-// ones.
-func (m magics) browse(dir string, arguments []string, w io.Writer) error {
-	list, passed, err := runs.List(dir)
-	if err != nil {
-		return err
-	}
-	for _, err := range passed {
-		fmt.Fprintf(w, "skipped %v\n", err)
-	}
-	all := list.Rows()
-	var curves []runs.History
-	for _, argument := range arguments {
-		by, sorted := strings.CutPrefix(argument, "sort=")
-		path := filepath.Join(dir, argument)
-		switch {
-		case sorted:
-			list, err = list.SortedBy(by)
-		case strings.ContainsAny(argument, "=<>~"):
-			list, err = list.Filter(argument)
-		case slices.ContainsFunc(all, func(row []any) bool { return row[0] == path }):
-			var run *runs.Run
-			if run, err = runs.Open(path); err == nil {
-				h := run.History()
-				h.Name, err = argument, h.Err
-				curves = append(curves, h)
-			}
-		default:
-			err = fmt.Errorf("there is no run %q below %s: use a name from the list, without %s", argument, dir, dir)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	var b strings.Builder
-	if list, err = runs.Overview(list); err == nil {
-		err = list.WriteHTML(&b)
-	}
-	if err != nil {
-		return err
-	}
-	if len(curves) > 0 {
-		b.WriteString(image(plotting.Curves(curves...)))
-	}
-	m.display("text/html", b.String())
-	return nil
 }
 
 // sweep shows the current state of the sweep in a directory, whichever programs train it.
@@ -352,19 +297,4 @@ func (m magics) runModel(name string) ([]byte, error) {
 		err = run.SaveModel(&b)
 	}
 	return b.Bytes(), err
-}
-
-func (m magics) device(_ []string, w io.Writer) error {
-	chosen, _, err := hm.Device()
-	for _, name := range engine.Names() {
-		switch e, missing := engine.Open(name); {
-		case missing != nil:
-			fmt.Fprintln(w, missing)
-		case name == chosen:
-			fmt.Fprintf(w, "%s, which computes: %s\n", name, e.Describe())
-		default:
-			fmt.Fprintf(w, "%s: %s\n", name, e.Describe())
-		}
-	}
-	return err
 }
