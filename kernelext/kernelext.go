@@ -1,5 +1,5 @@
 // Package kernelext provides a session: experiments keep training after the cell that started them
-// has ended, and data sets are kept between cells.
+// has ended.
 //
 // In a notebook with the kernel "Go (Helmholtz)", the session belongs to the kernel:
 //
@@ -17,10 +17,10 @@
 //	saved, err := run.Save()
 //	rbm, err := boltzmann.OpenRun(saved.Dir())
 //
-// A later cell cannot open a data set that a cell made from rows, so the session keeps it:
+// The session cannot open a data set that a cell made from rows, so the cell stores it in the directory of the run:
 //
-//	session.KeepData("rows", set)
-//	session.Start("own", rws.Experiment(machine, set))
+//	err := runs.Claim(experiment, set, "runs/own")
+//	session.Start("own", experiment)
 //
 // Outside the kernel, for example in a program run by go run, the session belongs to the program
 // and ends with it; instead of displays it prints lines on standard error. In both cases runs are
@@ -34,12 +34,11 @@ import (
 	"os"
 	"sync"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Session holds runs and data sets by name.
+// Session holds runs by name.
 type Session struct{ backend backend }
 
 // backend is a session in this process or in the process of the kernel.
@@ -49,8 +48,6 @@ type backend interface {
 	Runs() ([]session.Info, error)
 	Wait(ctx context.Context, run string) error
 	Act(action, run string) error // one of session.Actions, or show
-	KeepData(name string, set *dataset.Set) error
-	Data(name string) (*dataset.Set, error)
 	// Fail makes the running cell fail, if there is one.
 	Fail(err error)
 }
@@ -75,8 +72,8 @@ var inProcess = sync.OnceValue(func() backend {
 // Start queues an experiment under a name and returns immediately. If a run of this name is being
 // stopped, Start first waits until it has stopped. The experiment trains after the runs queued
 // before it, in the directory runs/NAME. A run with the same name and experiment resumes where it
-// stopped, or stays as it is if it is finished. Data made by FromRows must first be kept with
-// KeepData. If Start fails, the Run remembers the error, and in the kernel the cell fails at its end.
+// stopped, or stays as it is if it is finished. Data made by FromRows must first be stored
+// in this directory by runs.Claim. If Start fails, the Run remembers the error, and in the kernel the cell fails at its end.
 func (s *Session) Start(name string, e runs.Experiment) *Run {
 	err := fmt.Errorf("the run %s: the experiment is nil: make one, such as hm.RWS().Experiment(machine, set)", name)
 	if e != nil {
@@ -97,20 +94,6 @@ func (s *Session) Run(name string) *Run {
 
 // Runs describes all runs, sorted by name.
 func (s *Session) Runs() ([]Status, error) { return s.backend.Runs() }
-
-// KeepData keeps a data set under a name until the session ends or the line %hm drop forgets it. It
-// replaces a data set kept under the same name. An experiment on a set made by FromRows can be
-// started once the set is kept. Its run stores the set in the run directory from the start, and
-// then no longer needs the session for it.
-func (s *Session) KeepData(name string, set *dataset.Set) error {
-	if set == nil || set.Train().Rows == 0 {
-		return fmt.Errorf("data %s: the set has no rows: open one with dataset.Open, or make one with dataset.FromRows", name)
-	}
-	return s.backend.KeepData(name, set)
-}
-
-// Data returns the data set kept under a name. If there is none, the error lists the names that are kept.
-func (s *Session) Data(name string) (*dataset.Set, error) { return s.backend.Data(name) }
 
 // local is a session in this process.
 type local struct{ *session.Session }

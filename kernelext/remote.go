@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -39,15 +38,11 @@ func newRemote(dir string) *remote {
 	return &remote{http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}, string(token), err}
 }
 
-// call asks the session for an action on a run or a data set, with a body that may be nil, and returns the
+// call asks the session for an action on a run, with a body that may be nil, and returns the
 // session's answer.
 func (r *remote) call(ctx context.Context, action, name string, body []byte) ([]byte, error) {
 	if r.err != nil {
 		return nil, r.err
-	}
-	if len(body) > session.Largest {
-		return nil, fmt.Errorf("%s takes %d MB, but the session keeps at most %d MB under a name: make it smaller, or write it to a file",
-			name, len(body)>>20, session.Largest>>20)
 	}
 	query := url.Values{session.Name: {name}}
 	if dir, err := os.Getwd(); err == nil { // %cd may have changed it
@@ -113,21 +108,4 @@ func (r *remote) Wait(ctx context.Context, run string) error {
 
 func (r *remote) Fail(err error) {
 	_, _ = r.do("fail", "", []byte(err.Error())) // a kernel that is gone answers no cell
-}
-
-func (r *remote) KeepData(name string, set *dataset.Set) error {
-	var b bytes.Buffer
-	if err := set.Save(&b); err != nil {
-		return err
-	}
-	_, err := r.do("keep-data", name, b.Bytes())
-	return err
-}
-
-func (r *remote) Data(name string) (*dataset.Set, error) {
-	b, err := r.do("data", name, nil)
-	if err != nil {
-		return nil, err
-	}
-	return dataset.Load(bytes.NewReader(b))
 }

@@ -104,15 +104,8 @@ func notebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := kernelext.Open().KeepData("rows", set); err != nil {
-		t.Fatal(err)
-	}
-	again, err := kernelext.Open().Data("rows")
-	if err != nil || again.Fingerprint() != set.Fingerprint() || again.Spec() != set.Spec() {
-		t.Errorf("kept are other data: %v", err)
-	}
-	onRows := hm.RWS().BatchSize(2).Epochs(2).Experiment(hm.New(again.Shape()).Dense(3), again)
-	if err := errors.Join(long.Stop(), kernelext.Open().Start("rows", onRows).Err()); err != nil {
+	onRows := hm.RWS().BatchSize(2).Epochs(2).Experiment(hm.New(set.Shape()).Dense(3), set)
+	if err := errors.Join(long.Stop(), runs.Claim(onRows, set, filepath.Join(filepath.Dir(run.Dir()), "rows")), kernelext.Open().Start("rows", onRows).Err()); err != nil {
 		t.Fatal(err)
 	}
 	own, err := kernelext.Open().Run("rows").Wait(ctx)
@@ -157,22 +150,18 @@ func notebook(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "a/b"} {
 		for what, err := range map[string]error{
 			"start": kernelext.Open().Start(name, experiment(t, 1)).Err(), "run": kernelext.Open().Run(name).Err(),
-			"keep data": kernelext.Open().KeepData(name, set), "data": second(kernelext.Open().Data(name)),
 		} {
-			if err == nil || what != "data" && !strings.Contains(err.Error(), "use up to 100 letters") {
+			if err == nil || !strings.Contains(err.Error(), "use up to 100 letters") {
 				t.Errorf("%s %q: %v", what, name, err)
 			}
 		}
 	}
 	for what, err := range map[string]error{
 		"no experiment":             kernelext.Open().Start("none", nil).Stop(),
-		"an empty data set":         kernelext.Open().KeepData("empty", &dataset.Set{}),
 		"a run that there is not":   kernelext.Open().Run("none").Err(),
 		"a wrong name":              kernelext.Open().Start("a/b", experiment(t, 1)).Stop(),
 		"another experiment":        kernelext.Open().Start("short", experiment(t, 4)).Err(),
 		"data of another shape":     kernelext.Open().Start("misfit", hm.RWS().Experiment(hm.New(dataset.Shape{Height: 3, Width: 3}).Dense(3), set)).Err(),
-		"data that nobody kept":     second(kernelext.Open().Data("none")),
-		"a wrong name for data":     kernelext.Open().KeepData("a/b", set),
 		"the end of what has ended": long.Stop(),
 	} {
 		if err == nil {
@@ -180,8 +169,6 @@ func notebook(t *testing.T) {
 		}
 	}
 }
-
-func second[T any](_ T, err error) error { return err }
 
 func TestMagics(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -234,14 +221,6 @@ func TestMagics(t *testing.T) {
 	if err := errors.Join(s.Start("a", experiment(t, 2)), s.Wait(t.Context(), "a")); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := run("data"); out != "no data sets are kept yet\n" {
-		t.Errorf("%q", out)
-	}
-	rows := [][]float64{{0, 1}, {1, 1}, {1, 0}}
-	set, err := dataset.FromRows("coins", dataset.Shape{Height: 1, Width: 2}, rows, rows[:1])
-	if err := errors.Join(err, s.KeepData("tosses", set)); err != nil {
-		t.Fatal(err)
-	}
 	sweep := runs.Sweep{Base: experiment(t, 2).TOML(), Axes: []runs.Axis{{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}}}, Seeds: 2}
 	if err := sweep.Claim("rates"); err != nil {
 		t.Fatal(err)
@@ -251,7 +230,6 @@ func TestMagics(t *testing.T) {
 		{"help", "%hm save RUN PATH", ""},
 		{"help", "relative to the notebook's folder, also after %cd", ""},
 		{"runs", "2 of 2", ""},
-		{"data", "tosses  1×2    3         0           1     coins, made from rows", ""},
 		{"show a", "", ""},
 		{"stop a", "", "finished"},
 		{"resume a", "", "finished"},
@@ -264,14 +242,9 @@ func TestMagics(t *testing.T) {
 		{"save a my run.safetensors", "my run.safetensors: ", ""},
 		{"save a 'my run.safetensors'", "my run.safetensors: ", ""},
 		{`save a "run.safetensors"`, "run.safetensors: ", ""},
-		{"data all", "", "write %hm data"},
 		{"save none x.safetensors", "", `no run "none"`},
 		{"save a no/folder", "", "no/folder"},
-		{"drop none", "", `no data set "none" is kept: the kept names are tosses`},
-		{"drop tosess", "", `no data set "tosess" is kept (did you mean "tosses"?)`},
-		{"drop tosses", "", ""},
 		{"stop aa", "", `there is no run "aa" (did you mean "a"?)`},
-		{"data", "no data sets are kept yet", ""},
 		{"dance", "", "%hm help lists the lines"},
 		{"resmue a", "", `%hm resmue is unknown (did you mean "resume"?); %hm help lists the lines`},
 		{"sweep runs", "", "runs is not the directory of a sweep"},
@@ -299,7 +272,7 @@ func TestMagics(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 	for line, want := range map[string]string{
-		"": "runs sweep show stop resume wait save data drop docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
+		"": "runs sweep show stop resume wait save docs help", "s": "sweep show stop save", "stop ": "a", "save ": "a", "save k": "",
 		"save a ": "", "dance ": "", "st": "stop",
 	} {
 		if got := strings.Join(m.Complete(line), " "); got != want {

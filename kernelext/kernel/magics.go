@@ -48,8 +48,6 @@ func commands() []command {
 		{"resume", "RUN", "resume a run that was stopped or interrupted, bit for bit", onRun(func(m magics, run string) error { return m.session.Resume(run) }), magics.runNames},
 		{"wait", "RUN", "wait until a run has finished; the cell fails if the run does", onRun(magics.wait), magics.runNames},
 		{"save", "RUN PATH", "write the model of a run to a safetensors file", magics.save, magics.runNames},
-		{"data", "", "list the kept data sets", magics.data, nil},
-		{"drop", "NAME", "forget the data set kept under a name", func(m magics, arguments []string, _ io.Writer) error { return m.session.Drop(arguments[0]) }, func(m magics) []string { return m.session.DataNames() }},
 		{"docs", "[PAGE]", "show a guide, or list the guides", magics.docs, func(magics) []string { return docs.Names() }},
 		{"help", "", "list these lines", magics.help, nil},
 	}
@@ -240,28 +238,6 @@ func (m magics) runNames() []string {
 		names = append(names, r.Name)
 	}
 	return names
-}
-
-func (m magics) data(_ []string, w io.Writer) error {
-	names := m.session.DataNames()
-	if len(names) == 0 {
-		fmt.Fprintln(w, "no data sets are kept yet")
-		return nil
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NAME\tSHAPE\tTRAINING\tVALIDATION\tTEST\tDATA SET")
-	for _, name := range names {
-		set, err := m.session.Data(name)
-		if err != nil {
-			return err
-		}
-		of := set.Name()
-		if set.MadeFromRows() {
-			of += ", made from rows"
-		}
-		fmt.Fprintf(t, "%s\t%v\t%d\t%d\t%d\t%s\n", name, set.Shape(), set.Train().Rows, set.Validation().Rows, set.Test().Rows, of)
-	}
-	return t.Flush()
 }
 
 func (m magics) save(arguments []string, w io.Writer) error {

@@ -7,23 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 )
 
 // FuzzRequests sends the session what a cell may. Experiments that it could train are
 // left out, since they may be large.
 func FuzzRequests(f *testing.F) {
-	rows, err := dataset.FromRows("own", dataset.Shape{Height: 1, Width: 2}, [][]float64{{0, 1}, {1, 0}}, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	var set strings.Builder
-	if err := rows.Save(&set); err != nil {
-		f.Fatal(err)
-	}
 	for _, name := range []string{"a", "%2e%2e", "a%2Fb", "", "%00"} {
-		f.Add("POST", "/keep-data?name="+name, set.String())
 		f.Add("POST", "/info?name="+name, "")
 		f.Add("POST", "/wait?name="+name, "")
 		f.Add("POST", "/stop?name="+name, "")
@@ -31,8 +21,6 @@ func FuzzRequests(f *testing.F) {
 	}
 	f.Add("POST", "/start?name=a", "family = \"none\"\n")
 	f.Add("POST", "/start?name=a", "epochs = 1\n[dataset]\nname = \"own\"\n")
-	f.Add("POST", "/keep-data?name=a", "helmholtz data set 1\n{}\n")
-	f.Add("DELETE", "/data?name=a", "")
 	s := session.New(f.TempDir(), nil)
 	f.Cleanup(func() { s.Close() })
 	h := handler("token", s, func(run string) error {
@@ -59,11 +47,6 @@ func FuzzRequests(f *testing.F) {
 		}
 		if len(s.Runs()) > 0 {
 			t.Fatalf("%s %s with %q started a run", method, path, body)
-		}
-		for _, name := range s.DataNames() {
-			if err := s.Drop(name); err != nil {
-				t.Error(err)
-			}
 		}
 		if words := strings.Fields(body); len(words) == 0 || words[0] != "save" { // which writes to any path
 			_, _ = m.Run(t.Context(), body)

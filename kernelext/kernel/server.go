@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext/internal/session"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -92,14 +91,6 @@ func handler(token string, s *session.Session, show func(run string) error, fail
 		}
 		return nil, err
 	})
-	handle("keep-data", session.Largest, func(name string, body io.Reader, _ *http.Request) (any, error) {
-		set, err := dataset.Load(body)
-		if err == nil {
-			err = s.KeepData(name, set)
-		}
-		return nil, err
-	})
-	handle("data", 0, func(name string, _ io.Reader, _ *http.Request) (any, error) { return s.Data(name) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
 			http.Error(w, "the token of the session is wrong or missing", http.StatusUnauthorized)
@@ -154,22 +145,17 @@ func fromFolder(e runs.Experiment, dir string) (runs.Experiment, error) {
 	return e.WithHeader(h), nil
 }
 
-// respond writes a data set as bytes, other values as JSON, or an error as text. The
-// cell notices a truncated answer.
+// respond writes a value as JSON, or an error as text. The cell notices a truncated answer.
 func respond(w http.ResponseWriter, v any, err error) {
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: send less, or write it to a file", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: send less", tooLarge.Limit), http.StatusRequestEntityTooLarge)
 		return
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
 		return
 	}
-	switch v := v.(type) {
-	case nil:
-	case *dataset.Set:
-		_ = v.Save(w)
-	default:
+	if v != nil {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(v)
 	}

@@ -37,14 +37,6 @@ func TestRequestsAreLimited(t *testing.T) {
 	s := session.New(t.TempDir(), nil)
 	defer s.Close()
 	h := handler("right", s, nil, nil)
-	rows, err := dataset.FromRows("own", dataset.Shape{Height: 1, Width: 1}, [][]float64{{0}, {1}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var set strings.Builder
-	if err := rows.Save(&set); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		method, path, body string
 		want               int
@@ -53,19 +45,9 @@ func TestRequestsAreLimited(t *testing.T) {
 		{"POST", "/start?name=a", `{"unknown":1}`, 422},
 		{"POST", "/start?name=a", `{}`, 422},
 		{"POST", "/start?name=..%2Fa", `{}`, 422},
-		{"POST", "/keep-data?name=..%2Fa", `x`, 422},
-		{"POST", "/keep-data?name=..", `x`, 422},
-		{"POST", "/keep-data", `x`, 422},
-		{"POST", "/data?name=none", ``, 422},
 		{"POST", "/stop?name=none", ``, 422},
 		{"POST", "/dance?name=none", ``, 404},
 		{"DELETE", "/runs", ``, 405},
-		{"POST", "/keep-data?name=a", `x`, 422},
-		{"POST", "/keep-data?name=a", "helmholtz data set 1\n{}\n", 422},
-		{"POST", "/keep-data?name=..%2Fa", set.String(), 422},
-		{"POST", "/data?name=a", ``, 422},
-		{"POST", "/keep-data?name=a", set.String(), 200},
-		{"POST", "/data?name=a", ``, 200},
 	} {
 		r := httptest.NewRequest(c.method, c.path, strings.NewReader(c.body))
 		r.Header.Set("Authorization", "Bearer right")
@@ -130,7 +112,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 	}
 	path := filepath.Join(dir, session.SocketFile)
 	for _, start := range []string{
-		"", "POST", "POST /keep-data?name=dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
+		"", "POST", "POST /start?name=dead HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + string(token) + "\r\nContent-Length: 1000\r\n\r\nhalf",
 		"POST /runs HTTP/1.1\r\nX: " + strings.Repeat("x", 10*largestHeader),
 	} {
 		c, err := net.Dial("unix", path)
@@ -153,7 +135,7 @@ func TestAClientThatDiesHarmsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "null" || len(s.DataNames()) > 0 {
-		t.Errorf("runs %q, %v, and kept are %v", body, err, s.DataNames())
+	if body, err := io.ReadAll(response.Body); err != nil || strings.TrimSpace(string(body)) != "null" || len(s.Runs()) > 0 {
+		t.Errorf("runs %q, %v", body, err)
 	}
 }

@@ -210,7 +210,7 @@ func (k *Kernel) renew() error {
 	for _, w := range []*wire{k.child.shell, k.child.control, k.child.stdin, k.child.iopub} {
 		w.Close()
 	}
-	const lost = "GoNB ended and was restarted: the declarations of earlier cells are gone, so run them again; runs and the session's data are not affected"
+	const lost = "GoNB ended and was restarted: the declarations of earlier cells are gone, so run them again; runs are not affected"
 	k.mu.Lock()
 	requests := k.requests
 	k.forget()

@@ -1,8 +1,6 @@
-// Package session holds everything that outlives a cell: runs and data sets, each under a
-// name. Runs train in the background, one after another.
+// Package session holds the runs that outlive a cell, each under a name. They train in the background, one after another.
 //
-// Runs are ordinary run directories, so ending the session loses only the kept data
-// sets: the next session finds the runs, including the waiting ones, with the data that they need.
+// Runs are ordinary run directories: the next session finds them, including the waiting ones, with the data that they need.
 package session
 
 import (
@@ -20,7 +18,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// Session is a set of runs in a folder, and of data sets. Its methods may be called from
+// Session is a set of runs in a folder. Its methods may be called from
 // several goroutines.
 type Session struct {
 	folder  string
@@ -34,7 +32,6 @@ type Session struct {
 	current *run   // the training run
 	idle    chan struct{}
 	opened  map[string]weak.Pointer[dataset.Set] // data sets in use by runs, by fingerprint
-	kept    map[string]*dataset.Set
 }
 
 // New returns a session whose runs are in a folder, each in a subdirectory with its name. observe,
@@ -45,7 +42,7 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 	}
 	return &Session{
 		folder: folder, observe: observe, ended: func(string) {},
-		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{}, kept: map[string]*dataset.Set{},
+		runs: map[string]*run{}, opened: map[string]weak.Pointer[dataset.Set]{},
 	}
 }
 
@@ -53,7 +50,7 @@ func New(folder string, observe func(run string) runs.Recorder) *Session {
 // ended before its recorders began. Call OnEnd before the first run.
 func (s *Session) OnEnd(ended func(run string)) { s.ended = ended }
 
-// validName matches the names of runs and data sets that are at most longest bytes long. A
+// validName matches the names of runs that are at most longest bytes long. A
 // name of a run is also the name of its directory.
 var validName = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]{0,99}$`)
 
@@ -334,7 +331,7 @@ const (
 	TokenFile   = "token"
 )
 
-// Name and Directory are the parameters of a cell's request: the run, model or data set, and the working directory of
+// Name and Directory are the parameters of a cell's request: the run, and the working directory of
 // the cell, to which the paths of the data of an experiment are relative.
 const (
 	Name      = "name"
@@ -355,6 +352,3 @@ const Folder = "runs"
 
 // experimentFile is the file with the experiment in a run directory.
 const experimentFile = "experiment.toml"
-
-// Largest is the size in bytes of the largest data set that cells and the kernel exchange.
-const Largest = 1 << 30

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -279,10 +280,10 @@ func onRows(set *dataset.Set, epochs int) hm.Experiment {
 	return hm.RWS().BatchSize(8).Epochs(epochs).Experiment(hm.New(set.Shape()).Dense(6, 4), set)
 }
 
-// TestKeptDataStayWithTheirRun ends a session whose run trains on rows of one's
-// own; the next session, in which nobody keeps them, ends the run in the same
+// TestRowsStayWithTheirRun ends a session whose run trains on rows of one's
+// own; the next session ends the run in the same
 // bytes as one that trained at once.
-func TestKeptDataStayWithTheirRun(t *testing.T) {
+func TestRowsStayWithTheirRun(t *testing.T) {
 	const epochs = 6
 	set := ownRows(t, "own", dataset.Stochastic)
 	whole, parts := t.TempDir(), t.TempDir()
@@ -291,10 +292,10 @@ func TestKeptDataStayWithTheirRun(t *testing.T) {
 	}
 	s, closed := closesItself(parts)
 	err := s.Start("run", onRows(set, epochs))
-	if err == nil || !strings.Contains(err.Error(), `session.KeepData("own", set)`) {
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("runs.Claim(experiment, set, %q)", s.Dir("run"))) {
 		t.Fatalf("a run on data that are not kept: %v", err)
 	}
-	if err := errors.Join(s.KeepData("rows", set), s.Start("run", onRows(set, epochs))); err != nil {
+	if err := errors.Join(runs.Claim(onRows(set, epochs), set, s.Dir("run")), s.Start("run", onRows(set, epochs))); err != nil {
 		t.Fatal(err)
 	}
 	<-closed
@@ -321,7 +322,7 @@ func TestKeptDataStayWithTheirRun(t *testing.T) {
 func TestTheQueueOutlivesTheSession(t *testing.T) {
 	folder, set := t.TempDir(), ownRows(t, "own", dataset.Stochastic)
 	s, steps := begun(folder)
-	if err := errors.Join(s.KeepData("rows", set), s.Start("first", tiny(t, long, 1)),
+	if err := errors.Join(runs.Claim(onRows(set, 2), set, s.Dir("run")), s.Start("first", tiny(t, long, 1)),
 		s.Start("run", onRows(set, 2)), s.Start("stopped", tiny(t, 2, 2)), s.Stop("stopped")); err != nil {
 		t.Fatal(err)
 	}
@@ -368,8 +369,7 @@ func wantSameFiles(t *testing.T, one, other string) {
 	}
 }
 
-// TestEqualRowsAreNotConfused keeps sets of equal values that train differently,
-// and forgets one before its run begins.
+// TestEqualRowsAreNotConfused trains on sets of equal values that train differently.
 func TestEqualRowsAreNotConfused(t *testing.T) {
 	s, steps := begun(t.TempDir())
 	defer s.Close()
@@ -391,11 +391,11 @@ func TestEqualRowsAreNotConfused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(s.KeepData(b.String(), set), s.Start(b.String(), onRows(set, 1))); err != nil {
+		if err := errors.Join(runs.Claim(onRows(set, 1), set, s.Dir(b.String())), s.Start(b.String(), onRows(set, 1))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(s.KeepData("stochastic", rounded), s.Stop("first")); err != nil {
+	if err := s.Stop("first"); err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range []dataset.Binarization{dataset.Fixed, dataset.Stochastic} {
@@ -528,19 +528,6 @@ func TestRefusals(t *testing.T) {
 	}
 	if err := s.Start("run", tiny(t, long, 2)); err == nil || !strings.Contains(err.Error(), "seed is 1 there, 2 here") || !strings.HasSuffix(err.Error(), "or choose another name for the run") {
 		t.Errorf("another experiment in the same directory: %v", err)
-	}
-	set := ownRows(t, "own", dataset.Fixed)
-	if err := s.KeepData("rows", set); err != nil {
-		t.Fatal(err)
-	}
-	for want, err := range map[string]error{
-		`no data set "none" is kept: the kept names are rows`: second(s.Data("none")),
-		`dataset.Open("mnist")`:                               second(s.Data("mnist")),
-		"use up to 100 letters":                               s.KeepData("a b", set),
-	} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %s", err, want)
-		}
 	}
 	for _, do := range []func(string) error{s.Stop, s.Resume, s.Save} {
 		if err := do("none"); err == nil || !strings.Contains(err.Error(), `no run "none": the runs in `) || !strings.HasSuffix(err.Error(), " are run") {

@@ -32,6 +32,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/kernelext"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 %%
@@ -41,6 +42,9 @@ if err != nil {
 }
 %DATA%
 experiment := hm.RWS().Epochs(%EPOCHS%).Samples(2).Experiment(hm.New(set.Shape()).Dense(10, 5), set)
+if err := runs.Claim(experiment, set, "runs/%NAME%"); err != nil {
+	panic(err)
+}
 if err := kernelext.Open().Start("%NAME%", experiment).Err(); err != nil {
 	panic(err)
 }
@@ -56,9 +60,6 @@ for i := range set.Train().Rows {
 	rows = append(rows, row)
 }
 if set, err = dataset.FromRows("own", set.Shape(), rows, nil); err != nil {
-	panic(err)
-}
-if err := kernelext.Open().KeepData("negatives", set); err != nil {
 	panic(err)
 }
 """
