@@ -65,7 +65,7 @@ func TestColumnsGivenTheOthers(t *testing.T) {
 func TestColumnsOfRowsWithGaps(t *testing.T) {
 	set := openSet(t, 40, 0.4)
 	_, _, _, err := new(runs.Run).Why(t.Context(), openModel(t, set, false), runs.EvaluationOptions{Set: set, Rows: set.Test()})
-	if err == nil || !strings.Contains(err.Error(), "needs complete rows") {
+	if err == nil || !strings.Contains(err.Error(), "complete rows are needed") {
 		t.Errorf("log p by column of rows with gaps: %v", err)
 	}
 }

@@ -54,6 +54,8 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 	seed, rows := run.Experiment().Header().Seed, dataset.Split{}
 	set, err := run.DatasetAt(path)
 	switch {
+	case err == nil && set.HasGaps():
+		lacks("the figures show no data", errors.New("values are missing, and complete rows are needed here"))
 	case err == nil:
 		rows = set.Train().Subset(mostRows, seed)
 	case !errors.Is(err, fs.ErrNotExist):

@@ -67,8 +67,8 @@ const rowsAtOnce = 64
 // has one of its values. what describes how log p was computed. Why refuses rows with values between 0 and 1, which are no
 // categories, rows with missing values, and models that have only estimates of log p.
 func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns []dataset.Column, all [][]Conditional, what string, err error) {
-	if n := o.Rows.Lacking(); n > 0 {
-		return nil, nil, "", fmt.Errorf("log p by column needs complete rows, but %d values are missing: fill them in with helmholtz impute, and explain the rows that it writes", n)
+	if err = CheckRows(o.Set.Shape().Units(), o.Rows); err != nil {
+		return nil, nil, "", err
 	}
 	if columns, _, err = o.Set.Fields(dataset.Sheet{Shape: o.Set.Shape()}, dataset.Writing{}); err != nil {
 		return nil, nil, "", err

@@ -38,6 +38,9 @@ func TestTablesWithGaps(t *testing.T) {
 			t.Errorf("%s: %s%s", run, out, says)
 		}
 		succeed(t, "report", run, "--out", run+".html")
+		if _, _, says := helmholtz(t, t.Context(), "plot", run, "--out", "figures"); !strings.Contains(says, "the figures show no data: values are missing") {
+			t.Errorf("plot %s says %s", run, says)
+		}
 		succeed(t, "impute", run, "rows.csv", "--out", run+".csv")
 		if filled, _ := os.ReadFile(run + ".csv"); strings.Contains(string(filled), ",,") || strings.Count(string(filled), "\n") != 3 {
 			t.Errorf("%s: %s", run, filled)
@@ -47,6 +50,7 @@ func TestTablesWithGaps(t *testing.T) {
 		"train --gaps --algorithm rws " + data + "hm":        "a Helmholtz machine learns only from complete rows: train factor-analysis, ppca or boltzmann",
 		"train ica --binarization real --gaps " + data + "i": "an analysis of independent components learns only from complete rows",
 		"train --algorithm rws " + data + "hm":               "gaps = true (--gaps)",
+		"eval fa --rows rows.csv --why":                      "complete rows are needed here: fill them in with helmholtz impute",
 	} {
 		if code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...); code == 0 || !strings.Contains(err, says) {
 			t.Errorf("%s says %s", args, err)
