@@ -98,7 +98,7 @@ func OpenSweep(dir string) (*Sweep, error) {
 	path := filepath.Join(dir, sweepPlan)
 	text, err := file.Read(path, file.Small)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is not the directory of a sweep: it has no %s", dir, sweepPlan)
+		return nil, fmt.Errorf("%s is not the directory of a sweep: it has no %s (sweep run --out names it)", dir, sweepPlan)
 	}
 	if err != nil {
 		return nil, err
