@@ -177,10 +177,9 @@ func PTT() Method { return usual(Trajectories) }
 // units of each row.
 func PL() Method { return usual(PseudoLikelihood) }
 
-// RM returns the method that follows the gradient of ratio matching (Hyvärinen 2007), which is that of the
-// pseudo-likelihood with the weight 2p(1−p) of each unit, if p is the conditional probability of its other
-// state. Units that the model predicts well or not at all count little. The gradient is estimated from 10 units
-// of each row.
+// RM returns the method of ratio matching (Hyvärinen 2007). Its gradient is the gradient of the pseudo-likelihood
+// with the weight 2p(1−p) of each unit, if p is the conditional probability of the unit's other state: units that
+// the model predicts well or not at all count little. The gradient is estimated from 10 units of each row.
 func RM() Method { return usual(RatioMatching) }
 
 // flips reports whether the negative phase consists of data with flipped units.
