@@ -35,7 +35,7 @@ func (m *Model) givenOthers(ctx context.Context, o runs.EvaluationOptions, colum
 	if err != nil {
 		return nil, "", err
 	}
-	data, err := m.data(o.Rows, samples)
+	data, err := m.completeData(o.Rows, samples)
 	if err != nil {
 		return nil, "", err
 	}

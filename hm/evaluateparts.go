@@ -114,5 +114,5 @@ func mergeParts(parts [][]runs.Tensor, dir string, split dataset.Split, samples 
 	if len(likelihoods) != split.Rows {
 		return Evaluation{}, fmt.Errorf("the parts in %s have %d of %d rows: choose another directory", dir, len(likelihoods), split.Rows)
 	}
-	return evaluationOf(likelihoods, split.MeanWeights(), samples, seconds), nil
+	return evaluationOf(likelihoods, split, samples, seconds), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -36,7 +37,7 @@ func TestTableOfEvaluations(t *testing.T) {
 
 // One sample per row is fully effective, and rounding leaves the mean over rows at 1.
 func TestEffectiveSampleSizeOfOneSample(t *testing.T) {
-	if e := evaluationOf(slices.Repeat([]engine.Likelihood{{ESS: 1, ESSStar: 1}}, 9), nil, 1, 0); e.ESS != 1 || e.ESSStar != 1 {
+	if e := evaluationOf(slices.Repeat([]engine.Likelihood{{ESS: 1, ESSStar: 1}}, 9), dataset.Split{}, 1, 0); e.ESS != 1 || e.ESSStar != 1 {
 		t.Errorf("the effective sample sizes are %v and %v", e.ESS, e.ESSStar)
 	}
 }

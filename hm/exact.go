@@ -27,7 +27,7 @@ const mostMultiplications = 1e9
 // data are too large, if the machine has anything but dense layers of Bernoulli units, or if the rows
 // are binarised stochastically.
 func (m *Model) ExactKL(ctx context.Context, split dataset.Split) (float64, error) {
-	data, err := m.data(split, 1)
+	data, err := m.completeData(split, 1)
 	if err != nil {
 		return 0, err
 	}

@@ -27,6 +27,9 @@ type Experiment struct {
 	// Start names the run whose parameters training starts from. If it is nil, training starts from
 	// random parameters.
 	Start *runs.Source `toml:"start,omitempty" json:"start,omitempty"`
+	// Fill holds the means of the observed values of each visible unit over the training rows, which the recognition network
+	// gets in the place of missing values. Training sets it if the data set keeps rows with gaps.
+	Fill []float32 `toml:"fill,omitempty" json:"fill,omitempty"`
 	// Misfit describes why the machine does not suit the data set passed to Method.Experiment. It is
 	// empty if the machine suits the set. Check returns it as an error.
 	Misfit string `toml:"-" json:"misfit,omitempty"`
@@ -48,9 +51,9 @@ func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 // value and the remedy. It does not read the run that training starts from; Resolve does.
 func (e Experiment) Check(set *dataset.Set) error {
 	return runs.First(
-		func() error { return runs.RefuseGaps("a Helmholtz machine", set) },
+		func() error { return e.checkGaps(set) },
 		func() error { return e.checkSettings(set) },
-		func() error { return e.Header().Check(set) },
+		func() error { return e.Header().CheckObserved(set) },
 		func() error { return e.checkMeasurements(set) },
 		e.checkStart,
 		func() error {
@@ -130,7 +133,7 @@ const family = "hm"
 // for such values, and files cannot contain them.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
-	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
+	e.Keep, e.RecordSteps, e.Measurements, e.Fill = nil, 0, nil, nil // Fill follows from the data
 	return runs.HashOf("", e)
 }
 
@@ -219,11 +222,11 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 
 func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
 
-// Resolve returns the experiment, completed with the groups of the set's columns and with the checksum
+// Resolve returns the experiment, completed with the groups of the set's columns, with Fill and with the checksum
 // of the parameters that training starts from.
 func (e Experiment) Resolve(set *dataset.Set) (runs.Experiment, error) {
-	var err error
-	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
+	e, err := e.completed(set)
+	if err != nil {
 		return nil, err
 	}
 	start, err := e.Start.Resolved(func() (string, error) {

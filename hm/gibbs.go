@@ -65,7 +65,7 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 // or none. The images hold the means of the missing units given h¹ in the last states of the chains or, with c.Draws, these
 // units themselves. progress, which may be nil, is called with the fraction of the work done.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
-	data, err := m.data(split, 1)
+	data, err := m.completeData(split, 1)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
@@ -86,7 +86,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	for j, missing := range mask {
 		known[j] = !missing
 	}
-	start, err := m.startOfGroups(mask)
+	start, err := startOfGroups(m.Architecture(), mask)
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}

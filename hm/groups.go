@@ -185,8 +185,16 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 		real = append(real, slices.Repeat([]bool{g.Real}, g.Units)...)
 	}
 	for r := range rows.Rows {
+		mask := rows.Mask(r)
+		start, err := startOfGroups(a, mask)
+		if err != nil {
+			return fmt.Errorf("row %d of the %s rows: %w", r+1, rows.Name, err)
+		}
 		for j := range states {
 			v := rows.At(r*len(states) + j)
+			if mask != nil && mask[j] {
+				v = float64(start[j]) / 255
+			}
 			if states[j] = 0; v >= 0.5 {
 				states[j] = 1
 			}
@@ -203,10 +211,13 @@ func checkStates(a engine.Architecture, rows dataset.Split) error {
 
 // startOfGroups returns the initial values of the units that a mask hides: 255 for the first unit of a
 // group that must have a unit on, and 0 for all others. It returns an error if the mask hides only part
-// of a categorical group.
-func (m *Model) startOfGroups(mask dataset.Mask) ([]uint8, error) {
+// of a categorical group. A mask that is nil hides nothing.
+func startOfGroups(a engine.Architecture, mask dataset.Mask) ([]uint8, error) {
+	if mask == nil {
+		return nil, nil
+	}
 	start, first := make([]uint8, len(mask)), 0
-	for k, g := range m.Architecture().Variables(0) {
+	for k, g := range a.Variables(0) {
 		hidden := mask[first : first+g.Units]
 		if slices.Contains(hidden, true) && slices.Contains(hidden, false) && !g.Real {
 			return nil, fmt.Errorf("the mask hides some of the %d units of group %d: hide all or none of them", g.Units, k+1)

@@ -120,7 +120,7 @@ func (m *Model) Convergence(ctx context.Context, split dataset.Split, samples ..
 		}
 	}
 	for _, likelihoods := range estimates {
-		e := evaluationOf(likelihoods, split.MeanWeights(), 0, 0)
+		e := evaluationOf(likelihoods, split, 0, 0)
 		c.LogP, c.LogPSE = append(c.LogP, e.LogP), append(c.LogPSE, float64(e.LogPSE))
 		c.LogPTildeStar, c.LogPTildeStarSE = append(c.LogPTildeStar, e.LogPTildeStar), append(c.LogPTildeStarSE, float64(e.LogPTildeStarSE))
 	}

@@ -106,7 +106,7 @@ type Classification struct {
 // (BiHM thesis 2016, 4.3; Method.Gamma defines A and B). The result holds a line for each row, with one
 // value per class; the exponentials of a row sum to 1. The estimate does not need log Z².
 func (m *Model) LogLabelProbabilities(ctx context.Context, split dataset.Split, samples int, progress func(float64)) ([][]float64, error) {
-	data, err := m.data(split, samples)
+	data, err := m.completeData(split, samples)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (m *Model) EstimateRows(ctx context.Context, rows dataset.Split, samples in
 // Begin returns the state before the first step: random parameters drawn from the seed, or the parameters of the run
 // that training starts from.
 func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
-	if err := e.Header().Check(set); err != nil {
+	if err := e.Header().CheckObserved(set); err != nil {
 		return runs.Snapshot{}, err
 	}
 	plan, err := e.plan(set)
@@ -67,7 +67,7 @@ func (e Experiment) Begin(set *dataset.Set) (runs.Snapshot, error) {
 // Learner resumes training on set from a snapshot. It refuses a snapshot of another experiment with a
 // runs.SnapshotError.
 func (e Experiment) Learner(set *dataset.Set, snapshot runs.Snapshot) (runs.Learner, error) {
-	if err := e.Header().Check(set); err != nil {
+	if err := e.Header().CheckObserved(set); err != nil {
 		return nil, err
 	}
 	state, shape, err := readSnapshot(snapshot)

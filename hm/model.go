@@ -3,6 +3,7 @@ package hm
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -128,11 +129,14 @@ type Evaluation struct {
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
 	EachESS       []float64 `json:"-"` // effective sample size, as a fraction of the samples
+
+	open bool // whether values of some rows are missing
 }
 
 // Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per row, where K is the
 // argument samples: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x))
-// (BiHM thesis 2016, 3.8). It binarises rows as training did, whatever binarisation their set has.
+// (BiHM thesis 2016, 3.8). If values are missing, p(x,h) is of the observed values and h, and the estimates that concern p* mean
+// nothing. It binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
 // add further estimates. If few samples are effective, Evaluate repeats estimates with half of the samples.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
@@ -158,7 +162,7 @@ func (m *Model) likelihoods(ctx context.Context, split dataset.Split, samples in
 	if err != nil {
 		return Evaluation{}, err
 	}
-	return evaluationOf(likelihoods, split.MeanWeights(), samples, time.Since(start).Seconds()), nil
+	return evaluationOf(likelihoods, split, samples, time.Since(start).Seconds()), nil
 }
 
 // halved adds to an evaluation of a split how far the estimates from half of the samples are from the estimates from all.
@@ -186,9 +190,9 @@ func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (
 	return e, nil
 }
 
-// evaluationOf returns the means of the estimates over the data, by their weights, if there are any.
-func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples int, seconds float64) Evaluation {
-	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds}
+// evaluationOf returns the means of the estimates over the rows of a split, by their weights, if there are any.
+func evaluationOf(likelihoods []engine.Likelihood, of dataset.Split, samples int, seconds float64) Evaluation {
+	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds, open: of.Lacking() > 0}
 	var essStar []float64
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
@@ -204,7 +208,7 @@ func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples in
 		for i := range values {
 			values[i] = field(likelihoods[i])
 		}
-		mean, se := statistics.Weighted(weights, values)
+		mean, se := statistics.Weighted(of.MeanWeights(), values)
 		return mean, runs.Float(se)
 	}
 	e.LogP, e.LogPSE = mean(func(l engine.Likelihood) float64 { return l.LogP })
@@ -216,14 +220,18 @@ func evaluationOf(likelihoods []engine.Likelihood, weights []float64, samples in
 	return e
 }
 
-// WithLogZ2 adds log Z² and log p*(x) = log p̃*(x) − log Z².
+// WithLogZ2 adds log Z² and log p*(x) = log p̃*(x) − log Z². Rows with missing values have no log p*(x).
 func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	zSE := runs.Float(z.SE)
 	e.LogZ2, e.LogZ2SE = &z.Value, &zSE
+	e.SampleSizes = e.SampleSizes.With(runs.SampleSizes{z2Measure.Key: z.Size})
+	if e.open {
+		return e
+	}
 	star := e.LogPTildeStar - z.Value
 	se := runs.Float(math.Hypot(float64(e.LogPTildeStarSE), z.SE))
 	e.LogPStar, e.LogPStarSE = &star, &se
-	e.SampleSizes = e.SampleSizes.With(runs.SampleSizes{z2Measure.Key: z.Size, starMeasure.Key: e.SampleSizes[tildeStarMeasure.Key].Plus(z.Size.Negative())})
+	e.SampleSizes = e.SampleSizes.With(runs.SampleSizes{starMeasure.Key: e.SampleSizes[tildeStarMeasure.Key].Plus(z.Size.Negative())})
 	return e
 }
 
@@ -268,7 +276,11 @@ func (m *Model) checkRows(s dataset.Split) error {
 }
 
 func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
-	if err := runs.CheckRows(a.Visible(), s); err != nil {
+	check := runs.CheckRows
+	if e.Fill != nil {
+		check = runs.CheckObserved
+	}
+	if err := check(a.Visible(), s); err != nil {
 		return err
 	}
 	if err := checkStates(a, s); err != nil {
@@ -296,6 +308,14 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 	return m.experiment.data(s), nil
 }
 
+// completeData is like data, but refuses rows with missing values.
+func (m *Model) completeData(s dataset.Split, samples int) (engine.Data, error) {
+	if err := runs.CheckRows(m.Architecture().Visible(), s); err != nil {
+		return engine.Data{}, err
+	}
+	return m.data(s, samples)
+}
+
 // part returns n rows of a split, as Subset does, and the same rows converted for the engine.
 func (m *Model) part(s dataset.Split, n, samples int) (dataset.Split, engine.Data, error) {
 	if _, err := m.data(s, samples); err != nil {
@@ -316,6 +336,12 @@ func (e Evaluation) Findings() runs.Findings {
 	if c := e.Classification; c != nil {
 		wrong, wrongSE, label, labelSE = c.Error, c.ErrorSE, c.LogP, c.LogPSE
 	}
+	star, starSE, essStar, essStarSE := any(e.LogPTildeStar), any(e.LogPTildeStarSE), any(e.ESSStar), any(e.ESSStarSE)
+	if e.open { // p* is a distribution of complete rows
+		star, starSE, essStar, essStarSE = nil, nil, nil, nil
+		e.SampleSizes = maps.Clone(e.SampleSizes)
+		delete(e.SampleSizes, tildeStarMeasure.Key)
+	}
 	size, sizeStar := e.SampleSizes[runs.LogP.Key], e.SampleSizes[tildeStarMeasure.Key]
 	size.Of, sizeStar.Of = "", "" // the effective sample sizes need no description of it
 	return append(e.SampleSizes.Describe(runs.Findings{
@@ -323,11 +349,11 @@ func (e Evaluation) Findings() runs.Findings {
 		{Measure: runs.Measure{Key: "baseline_log_p", Name: "baseline (factorised)", Unit: "nats"}, Value: e.BaselineLogP, SE: e.BaselineLogPSE, Text: "baseline (factorised)"},
 		{Column: runs.Column{Key: "diverged", Kind: runs.Boolean}, Value: e.Diverged},
 		{Measure: boundMeasure, Value: e.Bound, SE: e.BoundSE, Text: "lower bound of log p", Seeds: boundMeasure.Key},
-		{Measure: tildeStarMeasure, Value: e.LogPTildeStar, SE: e.LogPTildeStarSE, Text: "log p̃*", Seeds: tildeStarMeasure.Key},
+		{Measure: tildeStarMeasure, Value: star, SE: starSE, Text: "log p̃*", Seeds: tildeStarMeasure.Key},
 		{Measure: z2Measure, Value: e.LogZ2, SE: e.LogZ2SE, Text: "log Z²", Seeds: z2Measure.Key},
 		{Measure: starMeasure, Value: e.LogPStar, SE: e.LogPStarSE, Text: "log p* (no bound)", Seeds: starMeasure.Key},
 		{Measure: runs.ESS, Value: e.ESS, SE: e.ESSSE, SampleSize: size, Text: "ESS of q for p", Seeds: runs.ESS.Key},
-		{Measure: essStarMeasure, Value: e.ESSStar, SE: e.ESSStarSE, SampleSize: sizeStar, Text: "ESS of q for p*", Seeds: essStarMeasure.Key},
+		{Measure: essStarMeasure, Value: essStar, SE: essStarSE, SampleSize: sizeStar, Text: "ESS of q for p*", Seeds: essStarMeasure.Key},
 		{Measure: runs.Measure{Key: "classification.error", Name: "error of labels", Fraction: true}, Value: wrong, SE: wrongSE, Text: "error of labels", Unit: "% by p*(y|x)", Seeds: "label_error"},
 		{Measure: runs.Measure{Key: "classification.log_p", Name: "log p*(y|x)", Unit: "nats"}, Value: label, SE: labelSE, Text: "log p*(y|x)"},
 		{Column: runs.Column{Key: "kl_exact", Label: "KL(p_D‖p)", Unit: "nats", Kind: runs.Number, Decimals: 4}, Value: e.KLExact, Text: "KL(p_D‖p)", Remark: ", exact", Seeds: "kl_exact"},

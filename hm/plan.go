@@ -24,7 +24,7 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.Machine, err = e.Machine.withGroupsOf(set); err != nil {
+	if e, err = e.completed(set); err != nil {
 		return nil, err
 	}
 	data := e.data(set.Train())
@@ -46,16 +46,15 @@ func (e Experiment) plan(set *dataset.Set) (*plan, error) {
 	}, nil
 }
 
-func (e Experiment) data(s dataset.Split) engine.Data {
-	return engine.Data{Values: s.Values, Stochastic: e.Dataset.Binarization == dataset.Stochastic}
-}
-
 func (e Experiment) stepsPerEpoch(set *dataset.Set) int {
 	return e.Header().StepsPerEpoch(set.Train().Rows)
 }
 
 func (p *plan) check() error {
 	asked := append(p.architecture.Features(), p.job.Algorithm.Features()...)
+	if p.experiment.Fill != nil {
+		asked = append(asked, engine.MissingUnits)
+	}
 	if err := engine.Refuse(p.backend.name, p.backend.Lacks(), asked); err != nil {
 		return err
 	}
@@ -98,6 +97,9 @@ func (p *plan) memory() int64 {
 		} else { // a GPU keeps no packed bits and no real numbers
 			bytes += int64(split.Rows) * int64(split.Shape.Units())
 		}
+	}
+	if a := p.job.Algorithm; p.experiment.Fill != nil { // rows and dreams as q sees them
+		bytes += 4 * int64(a.BatchSize*(1+2*a.MostSamples())*p.architecture.Visible())
 	}
 	if p.job.Algorithm.Chains {
 		bytes += 4 * int64(p.job.Data.Rows) * int64(engine.ChainWidth(p.architecture))

@@ -48,6 +48,9 @@ func (m *Model) generate(ctx context.Context, n int) (engine.Draws, error) {
 // Reconstruct draws h ~ q(h|x) for the rows that Subset returns for n. It returns these rows and, for
 // each, the means of p(x|h¹).
 func (m *Model) Reconstruct(ctx context.Context, split dataset.Split, n int) (rows, reconstructions dataset.Sheet, err error) {
+	if _, err := m.completeData(split, 1); err != nil {
+		return rows, reconstructions, err
+	}
 	part, data, err := m.part(split, n, 1)
 	if err != nil {
 		return rows, reconstructions, err

@@ -296,7 +296,7 @@ func RefuseGaps(noun string, set *dataset.Set, remedy ...string) error {
 		return nil
 	}
 	return fmt.Errorf("the rows of %s have missing values (gaps = true), and %s learns only from complete rows: %s, or fill the gaps in with helmholtz impute by a run that learned from them", set.Name(), noun,
-		append(remedy, "train factor-analysis, ppca or boltzmann, which learn from the observed values")[0])
+		append(remedy, "train factor-analysis, ppca, boltzmann or hm, which learn from the observed values")[0])
 }
 
 func checkSequences(wanted bool, set *dataset.Set) error {

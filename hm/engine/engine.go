@@ -194,11 +194,32 @@ type Data struct {
 	// Stochastic makes every step draw each Bernoulli unit from its probability again. Otherwise a
 	// unit is on if its value is at least 128/255.
 	Stochastic bool
+	// Missing reports which values are missing, parallel to the values of all rows. It is nil if all
+	// rows are complete. p sums a missing unit out: log p(x,h) is of the observed units and h. q sees
+	// the number of Means in its place. Dreams hide the same units from q as the rows of the minibatch. The Fisher blocks of p
+	// must come from wake samples.
+	Missing []bool
+	Means   []float32 // per visible unit, as the layer codes it
+}
+
+// Mask reports which units of row r are missing, or returns nil if the row is complete.
+func (d Data) Mask(r int) []bool {
+	if d.Missing == nil {
+		return nil
+	}
+	mask := d.Missing[r*d.Units : (r+1)*d.Units]
+	if !slices.Contains(mask, true) {
+		return nil
+	}
+	return mask
 }
 
 // Part returns rows first to first+rows−1 of d. They keep the random draws that they have in the
 // whole data. Part does not divide Labels.
 func (d Data) Part(first, rows int) Data {
+	if d.Missing != nil {
+		d.Missing = d.Missing[first*d.Units : (first+rows)*d.Units]
+	}
 	d.Values, d.First = d.Values.Part(first, first+rows), d.First+first
 	return d
 }

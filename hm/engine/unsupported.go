@@ -23,6 +23,7 @@ const (
 	ConvolvedLayers Feature = "convolutional layers"
 	LabeledMachines Feature = "machines with labels"
 	GibbsChains     Feature = "Gibbs chains and inpainting"
+	MissingUnits    Feature = "rows with missing values"
 )
 
 // ErrUnsupported matches every Unsupported error: errors.Is(err, ErrUnsupported).

@@ -213,6 +213,14 @@ func realMoments(rows dataset.Split) []moments {
 	return all
 }
 
+// Means returns the mean of the observed values of each unit of rows.
+func Means(rows dataset.Split) (means []float64) {
+	for _, of := range momentsOf(rows) {
+		means = append(means, of.mean)
+	}
+	return means
+}
+
 // moments has the mean and the variance of the observed values of a unit, and the number of rows that they count as.
 type moments struct{ mean, variance, n float64 }
 

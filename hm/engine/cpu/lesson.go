@@ -133,7 +133,7 @@ func (l *lesson) term(n network, i int) (t term) {
 	if parents == len(l.states) {
 		return t // the prior
 	}
-	t.states = l.states[parents]
+	t.states = l.inputs(n, i)
 	if parents == 0 && l.datum.Rows > 0 {
 		// All samples of a datum have the same parents: rank B, not B·S.
 		t.residuals, t.of = kernels.Rows(l.datum, 0, l.data), weighting{}

@@ -127,7 +127,7 @@ func (t *trainer) fisherSamples() (layers []layerSamples) {
 		if i == 0 {
 			continue
 		}
-		of := layerSamples{recognition, i, t.wake.states[i-1], t.wake.outputs[recognition][i], t.wake.residuals[recognition][i], uniform}
+		of := layerSamples{recognition, i, t.wake.inputs(recognition, i), t.wake.outputs[recognition][i], t.wake.residuals[recognition][i], uniform}
 		if i == 1 {
 			// The samples of a datum have the same parents and the same slope, so one of them
 			// represents all.
@@ -154,6 +154,9 @@ func (t *trainer) writeInformation(information kernels.Matrix, of layerSamples, 
 	units := t.weights.units[of.network][of.layer]
 	for r := first; r < last; r++ {
 		units.information(kernels.Row(information, r), kernels.Row(of.outputs, r), kernels.Row(of.residuals, r), of.weight(r))
+		if g := t.wake.gap(of.network, of.layer, r); g != nil {
+			g.clear(kernels.Row(information, r))
+		}
 	}
 }
 

@@ -96,7 +96,11 @@ func (m *model) importance(ctx context.Context, data engine.Data, samples int, p
 
 	p := newPiece(samples)
 	return each(ctx, p.tasks(data.Rows), progress, func() *pass {
-		return newPass(m.weights, p.rows, p.samples)
+		v := newPass(m.weights, p.rows, p.samples)
+		if data.Missing != nil {
+			v.open()
+		}
+		return v
 	}, func(v *pass, task int) {
 		from := task * p.rows
 		n := min(p.rows, data.Rows-from)

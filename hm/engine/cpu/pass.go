@@ -16,6 +16,10 @@ type pass struct {
 	// states[i] holds one coded row [1; hⁱ] per sample; states[0] of an upward pass holds one per
 	// datum.
 	states []kernels.Matrix
+	// seen holds the rows [1; x] that q sees. It is states[0] unless gaps is set.
+	seen kernels.Matrix
+	// gaps holds the gap of each datum, nil for a complete one. It is nil if no row may have a gap.
+	gaps []*gap
 	// outputs[n][i] holds the outputs of network n for layer i, one row per sample: logits, or the
 	// parameters of the distribution of another kind of units. Scoring may overwrite them unless
 	// they are kept.
@@ -42,6 +46,7 @@ func newPass(w *weights, data, samples int) *pass {
 		}
 		v.states[i] = newInputs(rows, 1+units)
 	}
+	v.seen = v.states[0]
 	for n := range v.outputs {
 		v.outputs[n] = w.newOutputs(network(n), data*samples)
 	}
@@ -87,7 +92,7 @@ func (v *pass) resize(data, samples int) {
 	for i := range v.states {
 		v.states[i].Rows = data * samples
 	}
-	v.states[0].Rows = data
+	v.states[0].Rows, v.seen.Rows = data, data
 	for n := range v.outputs {
 		for _, layers := range [][]kernels.Matrix{v.outputs[n], v.residuals[n]} {
 			for i := range layers {
@@ -107,6 +112,10 @@ func (v *pass) part(first, last int) *pass {
 		states:  append(kernels.RowsOf(v.states[:1], first, last), kernels.RowsOf(v.states[1:], first*s, last*s)...),
 		logP:    v.logP[first*s : last*s],
 		logQ:    v.logQ[first*s : last*s],
+		seen:    kernels.Rows(v.seen, first, last),
+	}
+	if v.gaps != nil {
+		part.gaps = v.gaps[first:last]
 	}
 	for n := range v.outputs {
 		part.outputs[n] = kernels.RowsOf(v.outputs[n], first*s, last*s)
@@ -164,6 +173,9 @@ func (v *pass) score(todo int, n network, i, r int, key philox.Key, c philox.Cou
 		copy(residuals, row) // a no-op if both are the same row
 		row, todo = residuals, todo|kernels.Residuals
 	}
+	if g := v.gap(n, i, r); g != nil {
+		return g.score(todo, v.units(i, r), row)
+	}
 	return v.weights.units[n][i].do(todo, v.units(i, r), row, key, c)
 }
 
@@ -184,14 +196,22 @@ func (v *pass) recognize(at place, given func(i, r int) bool) {
 	}
 }
 
+// inputs returns the rows [1; states] of the parents of layer i of a network. The prior has none.
+func (v *pass) inputs(n network, i int) (none kernels.Matrix) {
+	switch of := n.Parents(i); of {
+	case 0:
+		return v.seen
+	case len(v.states):
+		return none
+	default:
+		return v.states[of]
+	}
+}
+
 // computeOutputs computes the outputs of layer i of a network. In the first layer of q, the outputs are the
 // same for all samples of a datum, so it computes them once per datum.
 func (v *pass) computeOutputs(n network, i int) {
-	outputs := v.outputs[n][i]
-	var parents kernels.Matrix // the prior has none
-	if of := n.Parents(i); of < len(v.states) {
-		parents = v.states[of]
-	}
+	outputs, parents := v.outputs[n][i], v.inputs(n, i)
 	if n == generative || i > 1 || v.samples == 1 {
 		v.weights.logits(n, i, outputs, parents)
 		return
@@ -252,11 +272,16 @@ func (v *pass) load(data engine.Data, at place, row func(d int) int) {
 	off, binary := v.weights.architecture.Off(0), v.weights.architecture.Binary(0)
 	for d := range v.data {
 		units := kernels.Row(v.states[0], d)[1:]
-		if !binary {
+		if binary {
+			values = data.RowIn(values, row(d))
+			kernels.Binarize(units, values, data.Stochastic, off, at.key, at.counter(0, d, 0))
+		} else {
 			data.Read(units[:data.Units], row(d))
-			continue
 		}
-		values = data.RowIn(values, row(d))
-		kernels.Binarize(units, values, data.Stochastic, off, at.key, at.counter(0, d, 0))
+		if v.gaps != nil {
+			mask := data.Mask(row(d))
+			v.gaps[d] = v.weights.newGap(mask)
+			v.hide(d, mask, data.Means)
+		}
 	}
 }

@@ -133,7 +133,7 @@ func (o reinforce) accumulate(tile tile, gradient kernels.Matrix) bool {
 				parents = d
 			}
 			o.weights.connections[recognition][i].accumulate(score, 0, tile.residuals(kernels.Rows(o.wake.residuals[recognition][i], r, r+1)),
-				kernels.Rows(o.wake.states[i-1], parents, parents+1))
+				kernels.Rows(o.wake.inputs(recognition, i), parents, parents+1))
 		}
 		for k := range sums {
 			for s, score := range scores {

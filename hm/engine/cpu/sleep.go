@@ -12,6 +12,7 @@ func (t *trainer) sleepOn(learningRate float64) {
 		return
 	}
 	t.laterDreams.resize(t.dreams.data, 1)
+	rows := t.job.Rows(t.state.Step)
 	for phase := 1; phase < t.job.Algorithm.SleepSteps; phase++ {
 		t.lookAhead(learningRate)
 		t.weights.pack(t.point)
@@ -19,7 +20,7 @@ func (t *trainer) sleepOn(learningRate float64) {
 		parallel(pieces, func(piece int) {
 			first := piece * dreamsAPiece
 			last := min(first+dreamsAPiece, t.laterDreams.data)
-			t.dream(t.laterDreams, t.state.Step, phase, first, last)
+			t.dream(t.laterDreams, t.state.Step, phase, first, last, rows)
 		})
 		t.ascendInSleep()
 		t.updateRecognition(t.laterGradient, learningRate, phase)

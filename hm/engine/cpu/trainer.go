@@ -64,14 +64,21 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 	if a.Optimizer == engine.Nesterov {
 		t.point = engine.NewParameters(state.Parameters.Architecture)
 	}
+	open := func(l *lesson) *lesson {
+		if job.Data.Missing != nil {
+			l.open()
+		}
+		return l
+	}
+	open(t.wake)
 	if a.HasDreams() {
-		t.dreams = newDreams(w, a)
+		t.dreams = open(newDreams(w, a))
 	}
 	if a.SleepSteps > 1 {
 		if len(state.Parameters.Architecture.Tanh) > 0 {
 			t.first = engine.NewParameters(state.Parameters.Architecture)
 		}
-		t.laterDreams = newDreams(w, engine.Algorithm{Rule: engine.WakeSleep, BatchSize: a.BatchSize, Samples: a.MostSamples()}) // only q learns
+		t.laterDreams = open(newDreams(w, engine.Algorithm{Rule: engine.WakeSleep, BatchSize: a.BatchSize, Samples: a.MostSamples()})) // only q learns
 		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
 	t.objective = newObjective(&t.samples)
@@ -179,7 +186,7 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 		first := task % pieces * each
 		last := min(first+each, len(rows))
 		if task >= pieces {
-			t.dream(t.dreams, step, 0, first*samples, last*samples)
+			t.dream(t.dreams, step, 0, first*samples, last*samples, rows)
 			return
 		}
 		part := t.wake.part(first, last)
@@ -212,11 +219,15 @@ func (t *trainer) sample(step int, chains *rowChains) engine.Report {
 }
 
 // dream draws dreams first to last−1 of a sleep phase and scores them with the networks that learn
-// from them. In the counters of the draws, the phase takes the place of the sample number.
-func (t *trainer) dream(dreams *lesson, step, phase, first, last int) {
+// from them. In the counters of the draws, the phase takes the place of the sample number. rows lists the data rows of the
+// minibatch, whose missing units the dreams hide from q: it has to infer h from observed units alone.
+func (t *trainer) dream(dreams *lesson, step, phase, first, last int, rows []int) {
 	part := dreams.part(first, last)
 	part.dream(place{key: philox.Key(t.job.Seed), purpose: philox.Sleep, step: uint32(step), sample: uint32(phase),
 		datum: func(d int) uint32 { return uint32(first + d) }})
+	for d := range part.gaps {
+		part.hide(d, t.job.Data.Mask(rows[(first+d)/t.wake.samples]), t.job.Data.Means)
+	}
 	if dreams.teaches[generative] {
 		part.scoreDreams()
 	}

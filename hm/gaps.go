@@ -1,0 +1,62 @@
+package hm
+
+import (
+	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/runs"
+	"github.com/helmholtz-go/helmholtz/runs/factorized"
+)
+
+// A machine learns from the observed values of rows with gaps: the weights are p(x_o,h)/q(h|x̃), where p(x_o,h) is p(x,h)
+// summed over the missing units, and x̃ has the means of the training rows in their place. q is then a proposal for p(h|x_o),
+// for which it learns in the sleep phase from dreams with the gaps of training rows.
+
+// checkGaps refuses machines and methods that need complete rows, if values are missing.
+func (e Experiment) checkGaps(set *dataset.Set) error {
+	what, remedy := "", ""
+	switch s := e.Method; {
+	case e.Machine.LabelLayer != NoLabels:
+		what, remedy = "a machine with labels", "use label_layer = none"
+	case s.Phases == Bidirectional:
+		what, remedy = "phases = bihm, whose p* is of complete rows,", "use the preset rws or nrws"
+	case s.Metric != Euclidean && s.FisherSource != FromWake:
+		what, remedy = "fisher_source = "+s.FisherSource.String(), "use wake"
+	case s.Arithmetic == FixedPoint:
+		what, remedy = "arithmetic = fixed", "use float32 or auto"
+	default:
+		return nil
+	}
+	return runs.RefuseGaps(what, set, remedy)
+}
+
+// completed returns the experiment with the groups of the set's columns and, if the set keeps rows with gaps, with Fill. q then
+// gets real numbers, for which products in fixed point are not made.
+func (e Experiment) completed(set *dataset.Set) (_ Experiment, err error) {
+	if e.Fill = nil; set.Spec().Gaps {
+		if e.Method.Arithmetic == AutoArithmetic {
+			e.Method.Arithmetic = FloatingPoint
+		}
+		for _, mean := range factorized.Means(set.Train()) {
+			e.Fill = append(e.Fill, float32(mean))
+		}
+	}
+	e.Machine, err = e.Machine.withGroupsOf(set)
+	return e, err
+}
+
+// data returns rows for the engine.
+func (e Experiment) data(s dataset.Split) engine.Data {
+	d := engine.Data{Values: s.Values, Stochastic: e.Dataset.Binarization == dataset.Stochastic}
+	if e.Fill == nil || s.Missing == nil {
+		return d
+	}
+	a := e.Machine.architecture(s.Shape)
+	d.Missing = s.Missing
+	for _, mean := range e.Fill {
+		if a.Binary(0) {
+			mean = a.Off(0) + (1-a.Off(0))*mean
+		}
+		d.Means = append(d.Means, mean)
+	}
+	return d
+}
