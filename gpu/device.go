@@ -395,6 +395,9 @@ func holdRows(m *memory, data engine.Data) address {
 	if data.AreReal() && m.err == nil {
 		m.err = errors.New("the GPU cannot compute with real numbers (binarization real): use --backend cpu")
 	}
+	if data.Missing != nil && m.err == nil {
+		m.err = refuse(engine.MissingUnits)
+	}
 	return hold(m, data.Bytes())
 }
 

@@ -10,7 +10,7 @@ const name = "cuda"
 var lacks = []engine.Feature{
 	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers, engine.LabeledMachines,
 	engine.ReinforcePhases, engine.Estimators, engine.ChainedSamples, engine.KroneckerMetric, engine.GibbsChains,
-	engine.FixedArithmetic,
+	engine.FixedArithmetic, engine.MissingUnits,
 }
 
 func init() { engine.Register(name, open) }

@@ -54,6 +54,7 @@ func TestTablesWithGaps(t *testing.T) {
 	for args, says := range map[string]string{
 		"train --gaps --algorithm bihm " + data + "hm":       "phases = bihm, whose p* is of complete rows, learns only from complete rows: use the preset rws or nrws",
 		"train ica --binarization real --gaps " + data + "i": "an analysis of independent components learns only from complete rows",
+		"eval nrws --why --rows rows.csv":                    "complete rows are needed here: fill them in with helmholtz impute",
 		"train --algorithm rws " + data + "hm":               "gaps = true (--gaps)",
 		"eval fa --rows rows.csv --why":                      "complete rows are needed here: fill them in with helmholtz impute",
 	} {
