@@ -3,6 +3,7 @@ package hm
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -49,6 +50,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 	values := sha256.New()
 	_, _ = split.WriteTo(values) // which returns no error
+	_ = binary.Write(values, binary.LittleEndian, split.Missing)
 	text, err := json.Marshal(struct {
 		Experiment, Parameters, Split, Values string
 		Rows, RowsAPart, Samples              int

@@ -215,6 +215,13 @@ func TestGapsAreRefusedByName(t *testing.T) {
 		if err != nil || math.IsNaN(evaluation.LogP) || strings.Contains(evaluation.String(), "p̃*") {
 			t.Errorf("%v: %v %v", e, evaluation, err)
 		}
+		dir, complete := t.TempDir(), set.Test()
+		if parts, err := run.evaluateParts(t.Context(), set.Test(), 100, 20, dir, runs.Shard{}, nil); err != nil || !slices.Equal(parts.Each, evaluation.Each) {
+			t.Errorf("%v: in parts %v %v", e, parts, err)
+		}
+		complete.Missing = nil
+		_, err = run.evaluateParts(t.Context(), complete, 100, 20, dir, runs.Shard{}, nil)
+		wantError(t, err, "belongs to other work")
 		if kl, err := run.ExactKL(t.Context(), set.Train()); err == nil {
 			t.Errorf("%v: a divergence %v from rows with gaps", e, kl)
 		}

@@ -54,8 +54,8 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 	seed, rows := run.Experiment().Header().Seed, dataset.Split{}
 	set, err := run.DatasetAt(path)
 	switch {
-	case err == nil && set.HasGaps():
-		lacks("the figures show no data", errors.New("values are missing, and complete rows are needed here"))
+	case err == nil && set.Train().Lacking() > 0:
+		lacks("the figures show no data", errors.New("training rows have missing values"))
 	case err == nil:
 		rows = set.Train().Subset(mostRows, seed)
 	case !errors.Is(err, fs.ErrNotExist):
@@ -105,7 +105,7 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 	} else {
 		add("weights", f)
 	}
-	if rows.Rows > 0 {
+	if set.Train().Rows > 0 {
 		rows = set.Train()
 		for _, other := range []dataset.Split{set.Validation(), set.Test()} {
 			if other.Rows > 0 {

@@ -31,24 +31,22 @@ func (w *weights) newGap(mask []bool) *gap {
 			groups = append(groups, engine.Group{Units: len(mask) / positions, Real: true})
 		}
 	}
-	g, kept, output := &gap{}, []engine.Group{}, 0
-	unit := 0
+	g, kept, unit, output := &gap{}, []engine.Group{}, 0, 0
 	for _, of := range groups {
-		var observed, second []int
-		for k := range of.Units {
-			own := []int{output + k}
-			if of.Real {
-				own = append(own, output+of.Units+k)
+		n := len(g.units)
+		for first := 0; first < of.Outputs(); first += of.Units { // all μ, and then all a of real numbers
+			for k := range of.Units {
+				if mask[unit+k] {
+					g.hidden = append(g.hidden, output+first+k)
+					continue
+				}
+				if g.outputs = append(g.outputs, output+first+k); first == 0 {
+					g.units = append(g.units, unit+k)
+				}
 			}
-			if mask[unit+k] {
-				g.hidden = append(g.hidden, own...)
-				continue
-			}
-			g.units = append(g.units, unit+k)
-			observed, second = append(observed, own[0]), append(second, own[1:]...)
 		}
-		if g.outputs = append(append(g.outputs, observed...), second...); observed != nil {
-			kept = append(kept, engine.Group{Units: len(observed), Rest: of.Rest, Real: of.Real})
+		if observed := len(g.units) - n; observed > 0 {
+			kept = append(kept, engine.Group{Units: observed, Rest: of.Rest, Real: of.Real})
 		}
 		unit, output = unit+of.Units, output+of.Outputs()
 	}
