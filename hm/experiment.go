@@ -133,7 +133,7 @@ const family = "hm"
 // for such values, and files cannot contain them.
 func (e Experiment) Hash() string {
 	e.Method = e.Method.identity()
-	e.Keep, e.RecordSteps, e.Measurements, e.Fill = nil, 0, nil, nil // Fill follows from the data
+	e.Keep, e.RecordSteps, e.Measurements = nil, 0, nil
 	return runs.HashOf("", e)
 }
 

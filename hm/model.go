@@ -124,19 +124,17 @@ type Evaluation struct {
 	Samples     int              `json:"samples"` // importance samples per row
 	Data        int              `json:"data"`
 	Seconds     float64          `json:"seconds"`
+	Missing     int              `json:"missing,omitempty"` // number of missing values; if there are any, p* has no estimates
 	// Each holds the estimate of log p(x) for each row, and EachTildeStar the estimate of log p̃*(x).
 	// With them, models evaluated on the same data can be compared row by row.
 	Each          []float64 `json:"-"`
 	EachTildeStar []float64 `json:"-"`
 	EachESS       []float64 `json:"-"` // effective sample size, as a fraction of the samples
-
-	open bool // whether values of some rows are missing
 }
 
 // Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per row, where K is the
 // argument samples: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x))
-// (BiHM thesis 2016, 3.8). If values are missing, p(x,h) is of the observed values and h, and the estimates that concern p* mean
-// nothing. It binarises rows as training did, whatever binarisation their set has.
+// (BiHM thesis 2016, 3.8). If values are missing, p(x,h) is of the observed values and h, and p* has no estimates. It binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
 // add further estimates. If few samples are effective, Evaluate repeats estimates with half of the samples.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
@@ -192,7 +190,7 @@ func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (
 
 // evaluationOf returns the means of the estimates over the rows of a split, by their weights, if there are any.
 func evaluationOf(likelihoods []engine.Likelihood, of dataset.Split, samples int, seconds float64) Evaluation {
-	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds, open: of.Lacking() > 0}
+	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds, Missing: of.Lacking()}
 	var essStar []float64
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
@@ -225,7 +223,7 @@ func (e Evaluation) WithLogZ2(z LogZ2) Evaluation {
 	zSE := runs.Float(z.SE)
 	e.LogZ2, e.LogZ2SE = &z.Value, &zSE
 	e.SampleSizes = e.SampleSizes.With(runs.SampleSizes{z2Measure.Key: z.Size})
-	if e.open {
+	if e.Missing > 0 {
 		return e
 	}
 	star := e.LogPTildeStar - z.Value
@@ -337,7 +335,7 @@ func (e Evaluation) Findings() runs.Findings {
 		wrong, wrongSE, label, labelSE = c.Error, c.ErrorSE, c.LogP, c.LogPSE
 	}
 	star, starSE, essStar, essStarSE := any(e.LogPTildeStar), any(e.LogPTildeStarSE), any(e.ESSStar), any(e.ESSStarSE)
-	if e.open { // p* is a distribution of complete rows
+	if e.Missing > 0 { // p* is a distribution of complete rows
 		star, starSE, essStar, essStarSE = nil, nil, nil, nil
 		e.SampleSizes = maps.Clone(e.SampleSizes)
 		delete(e.SampleSizes, tildeStarMeasure.Key)

@@ -54,6 +54,7 @@ type theme struct {
 
 var themes = []theme{
 	{"chained samples", chainedSamples},
+	{"missing units", missingUnits},
 	{"impossible damping", impossibleDamping},
 	{"gradient of the samples", gradientOfSamples},
 	{"gradient of other units", gradientOfOtherUnits},

@@ -225,6 +225,9 @@ func repeating(a engine.Algorithm, data engine.Data) engine.Job {
 func newTrainer(t *testing.T, e engine.Engine, j engine.Job, s *engine.State) engine.Trainer {
 	t.Helper()
 	asked := append(s.Parameters.Architecture.Features(), j.Algorithm.Features()...)
+	if j.Data.Missing != nil {
+		asked = append(asked, engine.MissingUnits)
+	}
 	trainer, err := e.NewTrainer(j, s)
 	mayLack(t, e, asked, err)
 	t.Cleanup(func() {

@@ -16,6 +16,19 @@ func chainedSamples(t *testing.T, e engine.Engine) {
 	step(t, newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, machine(engine.PlusMinusOne, 4, 3, 2))), learningRate)
 }
 
+// missingUnits tests that an engine evaluates and trains on rows with missing units, or refuses to.
+func missingUnits(t *testing.T, e engine.Engine) {
+	a, p, data := preset{rule: engine.ReweightedWakeSleep}.algorithm(), machine(engine.PlusMinusOne, 4, 3, 2), randomRows(5, 4)
+	complete := must(newModel(t, e, p).Evaluate(t.Context(), data, 10, seed, nil))(t)
+	data.Missing, data.Means = slices.Repeat([]bool{true, false}, 10), make([]float32, 4)
+	part, err := newModel(t, e, p).Evaluate(t.Context(), data, 10, seed, nil)
+	mayLack(t, e, []engine.Feature{engine.MissingUnits}, err)
+	if slices.Equal(part, complete) {
+		t.Errorf("the engine ignores that units are missing: %v", part)
+	}
+	step(t, newTrainer(t, e, job(a, data), engine.NewState(a, p)), learningRate)
+}
+
 // impossibleDamping tests that an engine trains in no metric at a damping that single precision cannot hold.
 func impossibleDamping(t *testing.T, e engine.Engine) {
 	everyPreset(t, func(t *testing.T, a engine.Algorithm) {
