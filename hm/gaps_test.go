@@ -256,3 +256,19 @@ func TestTrainingWithGapsResumes(t *testing.T) {
 		t.Errorf("%v, want %v", state.Parameters.Flat, want.Flat)
 	}
 }
+
+// A model in fixed point, which can train on complete rows of a set that keeps gaps, refuses to evaluate rows with gaps.
+func TestFixedPointRefusesRowsWithGaps(t *testing.T) {
+	t.Parallel()
+	machine, _, rows, logs := generating(t)
+	complete, open := openTable(t, rows, logs, 60, 0, 1), openTable(t, rows, logs, 60, 0.3, 1)
+	for arithmetic, wants := range map[Arithmetic]bool{FixedPoint: false, AutoArithmetic: true} {
+		run, err := RWS().Arithmetic(arithmetic).BatchSize(20).Epochs(1).Train(t.Context(), machine, complete, t.TempDir(), runs.Quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := run.Evaluate(t.Context(), open.Test(), 10, nil); (err == nil) != wants {
+			t.Errorf("%v: %v %v", arithmetic, e, err)
+		}
+	}
+}

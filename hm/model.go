@@ -134,7 +134,8 @@ type Evaluation struct {
 
 // Evaluate estimates the likelihoods of a split from K samples h ~ q(h|x) per row, where K is the
 // argument samples: log p(x) ≈ log (1/K) Σ p(x,h)/q(h|x), log p̃*(x) ≈ 2 log (1/K) Σ √(p(x,h)/q(h|x))
-// (BiHM thesis 2016, 3.8). If values are missing, p(x,h) is of the observed values and h, and p* has no estimates. It binarises rows as training did, whatever binarisation their set has.
+// (BiHM thesis 2016, 3.8). If values are missing, p(x,h) is of the observed values and h, and p* has no estimates. Evaluate
+// binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
 // add further estimates. If few samples are effective, Evaluate repeats estimates with half of the samples.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
@@ -275,7 +276,7 @@ func (m *Model) checkRows(s dataset.Split) error {
 
 func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
 	check := runs.CheckRows
-	if e.Fill != nil {
+	if e.Fill != nil && e.Method.Arithmetic == FloatingPoint { // q gets real numbers
 		check = runs.CheckObserved
 	}
 	if err := check(a.Visible(), s); err != nil {
