@@ -22,6 +22,7 @@ type Gaps struct {
 	Labels  int      // number of missing labels
 
 	set     *Set
+	labels  bool // whether rows keep their labels
 	table   *table
 	order   []int      // the column of the set of each of Columns
 	fields  [][]string // the fields of each row as they are in the file
@@ -79,7 +80,7 @@ func (s Split) Gaps() (all []Gap) {
 
 // begin makes t read rows with gaps, and the identifiers that formats of tables would skip.
 func (g *Gaps) begin(t *table) {
-	g.table, t.gaps = t, g
+	g.table, t.gaps, t.open = t, g, g.labels
 	maps.DeleteFunc(t.kinds, func(_ string, of Column) bool { return of.Kind == IdentifierColumn })
 }
 
@@ -93,7 +94,7 @@ func (g *Gaps) end() (columns []Column) {
 		} else if t.order == nil {
 			g.order = append(g.order, i)
 		}
-		if c.Kind == LabelColumn {
+		if c.Kind == LabelColumn && !g.labels {
 			c.Kind, c.Values = SkippedColumn, nil
 		}
 		columns = append(columns, c)

@@ -89,3 +89,32 @@ func TestReadGaps(t *testing.T) {
 	_, err := opened(t, Spec{Name: "3by3"}).ReadGaps("rows.csv")
 	wantError(t, err, "not a table with columns")
 }
+
+// Rows with gaps of another file keep their labels; a missing label is no label.
+func TestLabelsOfRowsWithGaps(t *testing.T) {
+	for _, classes := range [][]string{{"0", "1", "2"}, {"low", "middle", "high"}} {
+		text := "a,b,label\n"
+		for i := range 30 {
+			text += fmt.Sprintf("%d.5,%d.25,%s\n", i%7, i%5, classes[i%3])
+		}
+		set := opened(t, Spec{Name: written(t, "train.csv", text), Binarization: Real, Gaps: true, Validation: new(0)})
+		rows, err := set.ReadRows(written(t, "rows.csv", fmt.Sprintf("a,b,label\n,1.25,%s\n2.5,,\n1.5,1.25,%s\n", classes[2], classes[0])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, label := range rows.Labels {
+			switch {
+			case label == Unlabeled:
+				got = append(got, "")
+			case set.ClassNames() == nil:
+				got = append(got, fmt.Sprint(label))
+			default:
+				got = append(got, set.ClassNames()[label])
+			}
+		}
+		if want := []string{classes[2], "", classes[0]}; !cmp.Equal(got, want) || !cmp.Equal(rows.Missing, []bool{true, false, false, true, false, false}) {
+			t.Errorf("labels %q, missing %v, want %q", got, rows.Missing, want)
+		}
+	}
+}

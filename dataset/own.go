@@ -312,7 +312,7 @@ func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
 	}
 	own := gaps
 	if own == nil && s.spec.Gaps && s.fields != nil {
-		own = &Gaps{set: s}
+		own = &Gaps{set: s, labels: true}
 	}
 	data, err := spec.loadLike(s, own)
 	if err != nil {
