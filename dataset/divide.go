@@ -145,6 +145,7 @@ type source struct {
 	unread  []string // names of arrays that were not read
 	real    bool     // whether the numbers of a table decided that the binarisation is Real
 	gaps    bool     // whether the schema of a table declares gaps
+	shape   string   // that the Spec or pictures in a table declare, or ""
 	holdOut int      // number of training rows to hold out unless Spec.Validation sets it
 }
 

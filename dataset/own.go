@@ -175,6 +175,7 @@ func (s Spec) loadOwn() (source, error) {
 
 // fromTable turns a table into rows that belong to data. If the Spec leaves the binarisation to the numbers, it tries two.
 func (s Spec) fromTable(t *table, data source) (source, error) {
+	s.Shape, data.shape = t.shape, t.shape
 	tries := []Binarization{s.Binarization}
 	named := false // whether columns of numbers have names of their own
 	if s.numbers {
@@ -211,7 +212,7 @@ func (s Spec) newTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps}
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps, shape: s.Shape}
 	if s.Schema != "" {
 		err = t.declare(s.Schema)
 	}
@@ -221,7 +222,7 @@ func (s Spec) newTable() (*table, error) {
 // tableLike returns a table without rows that reads files with the columns of a set.
 func (s Spec) tableLike(set *Set) (*table, error) {
 	kinds, err := parseColumns(s.Columns)
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, decimal: set.decimal, point: set.point, like: set.fields, columns: emptyFields(len(set.fields))}
+	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, shape: s.Shape, decimal: set.decimal, point: set.point, like: set.fields, columns: emptyFields(len(set.fields))}
 	for i, c := range set.fields {
 		t.columns[i].lacks = c.Missing
 		if set.header {
@@ -560,7 +561,7 @@ func (r *rows) reshape(text string) error {
 		return err
 	}
 	if shape.Units() != r.Shape.Units() {
-		return fmt.Errorf("shape = %s has %d values, but a row has %d: give a shape with the same number", text, shape.Units(), r.Shape.Units())
+		return fmt.Errorf("shape = %s has %d values, but a row has %d: give a shape with the same number, or give columns that are no pixels the kind label or skip (--columns)", text, shape.Units(), r.Shape.Units())
 	}
 	for _, c := range r.columns {
 		if c.Kind == LabelColumn {

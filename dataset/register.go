@@ -1,9 +1,13 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +18,12 @@ type TableFile struct {
 	Rules   Rules                    // by which the file is read
 	Missing string                   // the code for a missing value, or ""
 	Skips   func(column string) bool // reports whether a column is skipped, so that its fields may have any text; nil if none is
+	// Picture returns the grey levels of a PNG or JPEG picture, row by row, as fields. The size of the first picture becomes
+	// the shape of rows, unless the Spec has one, and Picture refuses pictures of other sizes.
+	Picture func(content []byte) (fields []string, err error)
+	// Classes declares the names of classes, which the file numbers from 0 in a column. It reports whether the fields of the
+	// column should be these names instead of numbers.
+	Classes func(column string, names []string) bool
 }
 
 // TableReader reads a table in a format other than text. It calls row with the names of the columns, then with the fields
@@ -87,10 +97,52 @@ func (t *table) read(r io.Reader) error {
 		}
 		err = readRecords(in, add)
 	} else {
-		err = read(TableFile{in.at, in.size, t.rules, t.code, skips}, add)
+		err = read(TableFile{in.at, in.size, t.rules, t.code, skips, t.picture, t.classes}, add)
 	}
 	if err != nil {
 		return err
 	}
 	return t.end()
+}
+
+// picture returns the grey levels of a picture as fields, and keeps its size.
+func (t *table) picture(content []byte) (fields []string, err error) {
+	file := bytes.NewReader(content)
+	of, err := readPicture(&input{bufio.NewReader(file), file.Size(), file})
+	size := fmt.Sprintf("%dx%d", of.Shape.Height, of.Shape.Width)
+	switch {
+	case err != nil:
+		return nil, err
+	case of.white != 255 || of.merged != "":
+		return nil, errors.New("the picture has 16 bits, or a palette that gives different numbers the same colour")
+	case t.shape != "" && size != strings.Replace(t.shape, "×", "x", 1):
+		return nil, fmt.Errorf("the picture has %s pixels, but rows have the shape %s (resize it, for example with .resize((WIDTH, HEIGHT)) after convert(\"L\"))", size, t.shape)
+	}
+	t.shape = size
+	for _, v := range of.pixels {
+		fields = append(fields, levels[v>>8])
+	}
+	return fields, nil
+}
+
+// levels are the grey levels as text.
+var levels = func() (all [256]string) {
+	for v := range all {
+		all[v] = strconv.Itoa(v)
+	}
+	return all
+}()
+
+// classes declares the names of the classes of a column of labels, and reports whether its fields should be names. They stay
+// numbers by FirstRules, and if the training rows have numbers.
+func (t *table) classes(column string, names []string) bool {
+	of, given := t.kinds[column]
+	known := of.Values != nil || slices.ContainsFunc(t.like, func(c Column) bool { return c.Name == column && c.Values != nil })
+	switch {
+	case t.rules == FirstRules, len(names) > maxValues-1, given && of.Kind != LabelColumn, !given && !isLabel(column), !known && t.second():
+		return false
+	case !known:
+		t.kinds[column] = Column{Name: column, Kind: LabelColumn, Values: names}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -157,7 +158,7 @@ func (s Spec) parse(fresh bool) (*Set, error) {
 	if s.numbers = false; data.real {
 		s.Binarization = Real
 	}
-	s.Gaps = s.Gaps || data.gaps
+	s.Gaps, s.Shape = s.Gaps || data.gaps, cmp.Or(s.Shape, data.shape)
 	if s.Rules == 0 && !s.before && s.IsFile() {
 		s.Rules = NewestRules
 	}

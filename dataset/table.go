@@ -137,6 +137,7 @@ type table struct {
 	doubt     string   // whether the first row of the second file is a header
 	order     []int    // the column of each field of the second file; nil if both files have the same order
 	open      bool     // whether fields may be missing, as a Spec or a schema declares
+	shape     string   // of the pictures in the rows, or of images as the Spec declares, or ""
 	gaps      *Gaps    // collects the missing fields of the second file; nil if they are refused
 }
 

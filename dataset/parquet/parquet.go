@@ -3,7 +3,9 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,17 +22,21 @@ import (
 
 func init() { dataset.RegisterTable("PAR1", Read) }
 
-// column is a column that is read.
+// column is a column of the file. The values of a list, or the pixels of a picture, are fields of a row.
 type column struct {
-	*parquet.Column
-	place   int // among the columns of the file
-	element format.SchemaElement
-	text    func(parquet.Value) string
+	*parquet.Column // that has the values; nil if the table skips the column
+	name            string
+	element         format.SchemaElement
+	text            func(parquet.Value) string
+	fields          int    // number of fields; 0 until the first row
+	places          []byte // in the list of the first row: the repetition levels of its values
 }
 
 // Read reads a Parquet file; it is a dataset.TableReader. A null becomes an empty field. Dates and times become text, as
-// pandas writes them. Read refuses columns that it cannot read, and those that parquet-go 0.32 reads wrongly, unless the
-// table skips them.
+// pandas writes them. A list of numbers, also one of lists, becomes a field for each number, if all rows have lists of the same
+// lengths. A picture in PNG or JPEG, also in the structure of its bytes and its path that Hugging Face's datasets write,
+// becomes a field for each pixel. Classes that datasets number become their names. Read refuses columns that it cannot
+// read, and those that parquet-go 0.32 reads wrongly, unless the table skips them.
 func Read(table dataset.TableFile, row func(fields []string) error) (err error) {
 	defer func() { // parquet-go panics on some damaged files
 		if recovered := recover(); recovered != nil {
@@ -51,17 +57,25 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 			elements = append(elements, element)
 		}
 	}
-	var names []string
+	classes := classesOf(file)
 	var columns []column
-	for i, c := range file.Root().Columns() {
-		names = append(names, c.Name())
-		if table.Skips != nil && table.Skips(c.Name()) {
+	leaves := 0
+	for _, top := range file.Root().Columns() {
+		name, c := top.Name(), top
+		if table.Skips != nil && table.Skips(name) {
+			columns = append(columns, column{name: name, fields: 1})
 			continue
 		}
-		if !c.Leaf() || c.Repeated() {
-			return refusal(c, "lists or structures", nested(c))
+		if bytes := c.Column("bytes"); bytes != nil && bytes.Leaf() && c.Column("path") != nil && table.Rules != dataset.FirstRules {
+			c = bytes
 		}
-		of := column{c, i, elements[c.Index()], textOf(c.Type())}
+		for len(c.Columns()) == 1 {
+			c = c.Columns()[0]
+		}
+		if isList := c.MaxRepetitionLevel() > 0; !c.Leaf() || isList && table.Rules == dataset.FirstRules || !isList && c != top && c.Name() != "bytes" {
+			return refusal(name, "lists or structures", nested(top))
+		}
+		of := column{Column: c, name: name, element: elements[c.Index()], text: textOf(c.Type())}
 		if _, is := of.element.LogicalType.Value.(*format.Float16Type); is && c.Type().Length() == 2 { // parquet-go reads this type as bytes
 			of.text = func(v parquet.Value) string { return textOfHalf(v, table.Missing) }
 		}
@@ -72,16 +86,22 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 			if text := timeText(c.Type()); text != nil {
 				of.text = text
 			}
+			if names := classes[name]; names != nil && c.Type().Kind() == parquet.Int64 && table.Classes != nil && table.Classes(name, names) {
+				of.text = func(v parquet.Value) string {
+					if k := v.Int64(); 0 <= k && k < int64(len(names)) {
+						return names[k]
+					}
+					return v.String()
+				}
+			}
 		}
 		columns = append(columns, of)
+		leaves++
 	}
-	if len(columns) == 0 {
+	if leaves == 0 {
 		return errors.New("the table has no column that is not skipped")
 	}
-	if err := row(names); err != nil {
-		return err
-	}
-	buffer, fields := make([]parquet.Row, 64), make([]string, len(names))
+	buffer, fields, n := make([]parquet.Row, 64), []string(nil), 0
 	honest := pages{file: table}
 	for g, group := range file.RowGroups() {
 		if group.NumRows() == 0 {
@@ -89,6 +109,9 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 		}
 		var chunks []parquet.ColumnChunk
 		for _, c := range columns {
+			if c.Column == nil {
+				continue
+			}
 			if err := honest.check(c, &file.Metadata().RowGroups[g]); err != nil {
 				return err
 			}
@@ -97,19 +120,18 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 		rows := parquet.NewColumnChunkRowReader(chunks)
 		defer rows.Close()
 		for {
-			n, err := rows.ReadRows(buffer)
-			for _, values := range buffer[:n] {
-				if len(values) != len(columns) {
-					return errors.New("the Parquet file is damaged: save it again")
-				}
-				for k, c := range columns {
-					v := values[k]
-					fields[c.place] = ""
-					if !v.IsNull() {
-						fields[c.place] = c.text(v)
+			read, err := rows.ReadRows(buffer)
+			for _, values := range buffer[:read] {
+				n++
+				fields = fields[:0]
+				for k := range columns {
+					if fields, values, err = columns[k].append(fields, values, table); err != nil {
+						return fmt.Errorf("row %d: %w", n, err)
 					}
-					if v.Kind() == parquet.ByteArray && table.Rules != dataset.FirstRules && !utf8.Valid(v.ByteArray()) {
-						return refusal(c.Column, "bytes that are not text", pictures(c.Name(), ""))
+				}
+				if n == 1 {
+					if err := row(namesOf(columns)); err != nil {
+						return err
 					}
 				}
 				if err := row(fields); err != nil {
@@ -124,7 +146,101 @@ func Read(table dataset.TableFile, row func(fields []string) error) (err error) 
 			}
 		}
 	}
+	if n == 0 {
+		return row(namesOf(columns))
+	}
 	return nil
+}
+
+// namesOf returns the names of all fields of a row.
+func namesOf(columns []column) (names []string) {
+	for _, c := range columns {
+		if c.places == nil {
+			names = append(names, c.name)
+			continue
+		}
+		for i := range c.fields {
+			names = append(names, c.name+strconv.Itoa(i))
+		}
+	}
+	return names
+}
+
+// classesOf returns the names of the classes of columns in which Hugging Face's datasets number them.
+func classesOf(file *parquet.File) map[string][]string {
+	var of struct {
+		Info struct{ Features map[string]json.RawMessage }
+	}
+	text, _ := file.Lookup("huggingface")
+	_ = json.Unmarshal([]byte(text), &of) // other columns have other features
+	all := map[string][]string{}
+	for name, feature := range of.Info.Features {
+		var class struct {
+			Names []string
+			Type  string `json:"_type"`
+		}
+		if json.Unmarshal(feature, &class) == nil && class.Type == "ClassLabel" {
+			all[name] = class.Names
+		}
+	}
+	return all
+}
+
+// append appends the fields of the column, and returns the values of a row after those of the column.
+func (c *column) append(fields []string, values parquet.Row, table dataset.TableFile) ([]string, parquet.Row, error) {
+	if c.Column == nil {
+		return append(fields, ""), values, nil
+	}
+	if len(values) == 0 {
+		return nil, nil, errors.New("the Parquet file is damaged: save it again")
+	}
+	n, before := 1, len(fields)
+	for n < len(values) && values[n].RepetitionLevel() > 0 {
+		n++
+	}
+	first, isList := values[0], c.MaxRepetitionLevel() > 0
+	switch {
+	case n == 1 && first.IsNull() && c.fields == 0 && (isList || c.Column.Name() != c.name):
+		return nil, nil, refusal(c.name, "no list or picture there", `if the picture is in a file, put the files into a folder and name it, or leave out such rows, for example with pandas.read_parquet(FILE).dropna().to_parquet("rows.parquet")`)
+	case n == 1 && first.IsNull() && c.fields > 1: // no list or picture, or an empty list
+		fields = append(fields, make([]string, c.fields)...)
+	case n == 1 && first.Kind() == parquet.ByteArray && table.Picture != nil && table.Rules != dataset.FirstRules && isPicture(first.ByteArray()) && !isList:
+		pixels, err := table.Picture(first.ByteArray())
+		if err != nil {
+			return nil, nil, fmt.Errorf("column %q: %w: %s", c.name, err, greyLevels(c.name))
+		}
+		fields = append(fields, pixels...)
+		if c.fields == 0 {
+			c.places = []byte{}
+		}
+	default:
+		for i, v := range values[:n] {
+			if v.Kind() == parquet.ByteArray && table.Rules != dataset.FirstRules && !utf8.Valid(v.ByteArray()) {
+				return nil, nil, refusal(c.name, "bytes that are not text", "if they are pictures, "+greyLevels(c.name))
+			}
+			text := ""
+			if !v.IsNull() {
+				text = c.text(v)
+			}
+			fields = append(fields, text)
+			if level := byte(v.RepetitionLevel()); isList && c.fields == 0 {
+				c.places = append(c.places, level)
+			} else if isList && (n != len(c.places) || level != c.places[i]) {
+				return nil, nil, refusal(c.name, fmt.Sprintf("lists of different lengths, such as %d and %d values", len(c.places), n), "")
+			}
+		}
+	}
+	if made := len(fields) - before; c.fields == 0 {
+		c.fields = made
+	} else if made != c.fields {
+		return nil, nil, refusal(c.name, fmt.Sprintf("%d values in a row and %d in another", c.fields, made), `leave out rows without values, for example with pandas.read_parquet(FILE).dropna().to_parquet("rows.parquet")`)
+	}
+	return fields, values[n:], nil
+}
+
+// isPicture reports whether bytes begin as a PNG or JPEG picture.
+func isPicture(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("\x89PNG")) || bytes.HasPrefix(content, []byte("\xff\xd8\xff"))
 }
 
 // mostDigits is the largest number of digits that a decimal number has behind its point.

@@ -6,6 +6,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,7 +71,7 @@ func TestEveryEncodingOfEveryProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(path, "refused") {
+		if strings.Contains(path, "refused") || strings.Contains(path, "lists") || strings.Contains(path, "pictures") {
 			continue
 		}
 		rows, err := read(file, dataset.NewestRules)
@@ -103,9 +107,9 @@ func TestRefusedColumns(t *testing.T) {
 	}{
 		{"pyarrow", "truth", "truth values in the encoding RLE, which cannot be read here: save the table again, for example with pandas", true},
 		{"pyarrow", "lz4", "values compressed with LZ4", true}, {"pyarrow", "bytes4", "values of 4 bytes of no known type", true}, {"pyarrow", "bytes16", "values of 16 bytes of no known type", true},
-		{"pyarrow", "list", `numpy.save("rows.npy", pyarrow.parquet.read_table(FILE)["list"].to_pylist())`, false}, {"pyarrow", "struct", "pandas.json_normalize", false},
-		{"pyarrow", "picture", `.write(x["bytes"]) for i, x in enumerate(pandas.read_parquet(FILE)["picture"])`, false}, {"pyarrow", "map", `read here: leave it out with columns = "map=skip"`, false},
-		{"pyarrow", "png", `.write(x) for i, x in enumerate(pandas.read_parquet(FILE)["png"])`, true}, {"pyarrow", "kept", "", true}, {"pyarrow", "uuid", "", true},
+		{"pyarrow", "struct", "pandas.json_normalize", false},
+		{"pyarrow", "picture", `.convert("L")).ravel() for x in t["picture"]]; t.to_parquet("rows.parquet")`, false}, {"pyarrow", "map", `read here: leave it out with columns = "map=skip"`, false},
+		{"pyarrow", "png", `.convert("L")).ravel() for x in t["png"]]`, true}, {"pyarrow", "kept", "", true}, {"pyarrow", "uuid", "", true},
 		{"int96", "int96", "times of type INT96", true}, {"fastparquet", "int96", "times of type INT96", false},
 		{"polars", "int128", "values of 16 bytes of no known type, such as whole numbers of 128 bits", true}, {"polars", "uint128", "values of 16 bytes", true},
 		{"duckdb", "int32", "32-bit numbers up to 2³¹ apart", true}, {"duckdb", "uint32", "32-bit numbers", false}, {"duckdb", "narrow", "", true}, {"duckdb", "interval", "values of 12 bytes", true},
@@ -140,6 +144,141 @@ func TestTextsInJSONAreRefused(t *testing.T) {
 	for rules, skipped := range map[dataset.Rules][]string{dataset.NewestRules: {"x"}, dataset.FirstRules: nil} {
 		if rows, err := read(file.Bytes(), rules, skipped...); err != nil || !slices.Contains(rows[1], "[0,1]") {
 			t.Errorf("rules %d: %q, %v", rules, rows, err)
+		}
+	}
+}
+
+// Lists of one length, also of lists, are rows of images, as several programs write them.
+func TestListsAreRows(t *testing.T) {
+	for _, program := range []string{"pyarrow", "polars", "duckdb"} {
+		path := filepath.Join(tables, "lists-"+program+".parquet")
+		set, err := dataset.Spec{Name: path, Shape: "2x3", Binarization: dataset.Real}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantGrid(t, set, path, 1)
+		if _, err := (dataset.Spec{Name: path, Rules: dataset.FirstRules}).Open(); err == nil || !strings.Contains(err.Error(), `column "x" has lists or structures`) {
+			t.Errorf("%s by the first rules: %v", path, err)
+		}
+	}
+}
+
+// Pictures that Hugging Face's datasets write have their shape and the names of their classes, also in other files of rows.
+func TestPicturesAreRows(t *testing.T) {
+	path := filepath.Join(tables, "pictures-datasets.parquet")
+	set, err := dataset.Spec{Name: path, Binarization: dataset.Gray}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantGrid(t, set, path, 255)
+	if set.Shape() != (dataset.Shape{Height: 2, Width: 3}) || !slices.Equal(set.ClassNames(), []string{"tea", "ale", "gin"}) {
+		t.Errorf("shape %v, classes %q", set.Shape(), set.ClassNames())
+	}
+	if again, err := set.Spec().Open(); err != nil || again.Fingerprint() != set.Fingerprint() {
+		t.Errorf("the set opened again is %v, %v", again, err)
+	}
+}
+
+// wantGrid checks the rows of a file that make.py wrote, with values times scale.
+func wantGrid(t *testing.T, set *dataset.Set, path string, scale float64) {
+	t.Helper()
+	rows, err := set.ReadRows(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 30 {
+		if got := rows.At(i) * scale; math.Abs(got-7*float64(i)) > 1e-9 {
+			t.Errorf("%s: value %d is %v, want %d", path, i, got, 7*i)
+		}
+	}
+	if !slices.Equal(rows.Labels, []uint8{0, 1, 2, 0, 1}) {
+		t.Errorf("%s: labels %v", path, rows.Labels)
+	}
+}
+
+// A list without values is missing. Lists of other lengths, also of lists, are refused.
+func TestListsOfOtherLengths(t *testing.T) {
+	type lists = [][]int64
+	for _, c := range []struct {
+		rows []lists
+		says string
+	}{
+		{[]lists{{{1, 2}, {3, 4}}, nil, {{5, 6}, {7, 8}}}, ""}, {[]lists{{{1, 2, 3}, {4, 5, 6}}, {{1, 2}, {3, 4}, {5, 6}}}, "row 2: column \"x\" has lists of different lengths, such as 6 and 6 values"},
+		{[]lists{{{1, 2}}, {{1, 2, 3}}}, "such as 2 and 3 values"}, {[]lists{nil, {{1}}}, "row 1: column \"x\" has no list"},
+	} {
+		type part struct {
+			Y []int64 `parquet:"y"`
+		}
+		type row struct {
+			X []part `parquet:"x"`
+		}
+		var file bytes.Buffer
+		var all []row
+		for _, lists := range c.rows {
+			var of row
+			for _, list := range lists {
+				of.X = append(of.X, part{list})
+			}
+			all = append(all, of)
+		}
+		if err := pq.Write(&file, all); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := read(file.Bytes(), dataset.NewestRules)
+		if want := [][]string{{"x0", "x1", "x2", "x3"}, {"1", "2", "3", "4"}, {"", "", "", ""}, {"5", "6", "7", "8"}}; c.says == "" && (err != nil || fmt.Sprint(rows) != fmt.Sprint(want)) {
+			t.Errorf("%q, %v, want %q", rows, err, want)
+		}
+		if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%v: error %v, want one that says %q", c.rows, err, c.says)
+		}
+	}
+}
+
+// Pictures of classes are labelled by name, -1 is no label, and pictures of other sizes or colours are refused with a remedy.
+func TestPicturesAndClasses(t *testing.T) {
+	picture := func(width int, c color.Color) []byte {
+		img := image.NewRGBA(image.Rect(0, 0, width, 1))
+		for x := range width {
+			img.Set(x, 0, c)
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, img); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	type row struct {
+		Picture []byte `parquet:"picture"`
+		Label   int64  `parquet:"label"`
+	}
+	black, white := picture(2, color.Black), picture(2, color.White)
+	write := func(classes string, rows ...row) string {
+		path := filepath.Join(t.TempDir(), "rows.parquet")
+		var file bytes.Buffer
+		features := fmt.Sprintf(`{"info": {"features": {"label": {"names": [%s], "_type": "ClassLabel"}, "old": [{"dtype": "int8"}]}}}`, classes)
+		if err := cmp.Or(pq.Write(&file, rows, pq.KeyValueMetadata("huggingface", features)), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	rows := []row{{black, 1}, {white, 0}, {white, -1}, {black, 1}}
+	set, err := dataset.Spec{Name: write(`"1", "0"`, rows...)}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for classes, want := range map[string][]uint8{`"1", "0"`: {1, 0, dataset.Unlabeled, 1}, `"0", "1"`: {0, 1, dataset.Unlabeled, 0}} {
+		if got, err := set.ReadRows(write(classes, rows...)); err != nil || !slices.Equal(got.Labels, want) || got.At(0) != 0 || got.At(2) != 1 {
+			t.Errorf("classes %s: %v, error %v, want the labels %v", classes, got.Labels, err, want)
+		}
+	}
+	for says, other := range map[string][]byte{"picture has 1x3 pixels, but rows have the shape 1x2": picture(3, color.Black), `pixel 0,0 is coloured`: picture(2, color.RGBA{200, 0, 0, 255}), "damaged": white[:20]} {
+		for _, open := range []func(string) error{
+			func(path string) error { _, err := dataset.Spec{Name: path}.Open(); return err },
+			func(path string) error { _, err := set.ReadRows(path); return err },
+		} {
+			if err := open(write(`"1", "0"`, row{black, 1}, row{other, 0})); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), `for x in t["picture"]]; t.to_parquet("rows.parquet")`) {
+				t.Errorf("the error is %v, want one that says %q", err, says)
+			}
 		}
 	}
 }
@@ -336,7 +475,7 @@ func TestMissingValuesOfParquet(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := dataset.Open(path)
-	if says := `column "B": a missing value (""): fill it in, or leave out its row, for example with pandas.read_parquet(FILE).dropna().to_csv("rows.csv", index=False)`; err == nil || !strings.Contains(err.Error(), says) {
+	if says := `column "B": a missing value (""): fill it in, or leave out its row, for example with pandas.read_parquet(FILE).dropna().to_parquet("rows.parquet")`; err == nil || !strings.Contains(err.Error(), says) {
 		t.Errorf("the error is %v, which does not say %s", err, says)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +23,11 @@ const plainDictionary = format.Encoding(2)
 const again = `save the table again, for example with pandas.read_parquet(FILE).to_parquet("rows.parquet")`
 
 // refusal returns the error for a column that cannot be read because of what it has.
-func refusal(c *parquet.Column, what, remedy string) error {
+func refusal(column, what, remedy string) error {
 	if remedy != "" {
 		remedy += ", or "
 	}
-	return fmt.Errorf("column %q has %s, which cannot be read here: %sleave it out with columns = %q (--columns)", c.Name(), what, remedy, c.Name()+"=skip")
+	return fmt.Errorf("column %q has %s, which cannot be read here: %sleave it out with columns = %q (--columns)", column, what, remedy, column+"=skip")
 }
 
 // nested returns how to save the values of a column that has lists or structures.
@@ -36,37 +37,33 @@ func nested(c *parquet.Column) string {
 		inner = inner.Columns()[0]
 	}
 	switch {
-	case c.Column("bytes") != nil:
-		return pictures(c.Name(), `["bytes"]`)
 	case inner.MaxRepetitionLevel() == 0:
 		return `give each part a column of its own, for example with pandas.json_normalize(pandas.read_parquet(FILE).to_dict("records")).to_csv("rows.csv", index=False)`
-	case inner.Leaf():
-		return fmt.Sprintf(`save lists of equal lengths as an array, for example with numpy.save("rows.npy", pyarrow.parquet.read_table(FILE)[%q].to_pylist())`, c.Name())
 	}
 	return ""
 }
 
-// pictures returns how to save a column of pictures as files. member picks the bytes within a value.
-func pictures(name, member string) string {
-	return fmt.Sprintf(`if they are pictures, make a folder pictures and name it as the data, after [open(f"pictures/{i:08}.png", "wb").write(x%s) for i, x in enumerate(pandas.read_parquet(FILE)[%q])]`, member, name)
+// greyLevels returns how to save the pictures of a column as lists of grey levels.
+func greyLevels(name string) string {
+	return fmt.Sprintf(`save grey levels, for example with t = pandas.read_parquet(FILE); t[%[1]q] = [numpy.asarray(PIL.Image.open(io.BytesIO(x["bytes"] if isinstance(x, dict) else x)).convert("L")).ravel() for x in t[%[1]q]]; t.to_parquet("rows.parquet")`, name)
 }
 
 // check refuses a column whose values parquet-go does not know, or reads wrongly.
 func (c column) check(file *parquet.File) error {
 	switch kind, logical := c.Type().Kind(), c.element.LogicalType.Value; kind {
 	case parquet.Int96:
-		return refusal(c.Column, "times of type INT96", again)
+		return refusal(c.name, "times of type INT96", again)
 	case parquet.ByteArray:
 		_, json := logical.(*format.JsonType)
 		if converted := c.element.ConvertedType; json || converted.Valid && converted.V == deprecated.Json {
-			return refusal(c.Column, "texts in JSON", fmt.Sprintf(`save lists of equal lengths as an array, for example with numpy.save("rows.npy", [json.loads(x) for x in pyarrow.parquet.read_table(FILE)[%q].to_pylist()])`, c.Name()))
+			return refusal(c.name, "texts in JSON", fmt.Sprintf(`save lists of equal lengths as an array, for example with numpy.save("rows.npy", [json.loads(x) for x in pyarrow.parquet.read_table(FILE)[%q].to_pylist()])`, c.name))
 		}
 	case parquet.FixedLenByteArray:
 		_, half := logical.(*format.Float16Type)
 		_, uuid := logical.(*format.UUIDType)
 		_, decimal := logicalOf(c.Type()).(*format.DecimalType)
 		if !half && !uuid && !decimal {
-			return refusal(c.Column, fmt.Sprintf("values of %d bytes of no known type, such as whole numbers of 128 bits or intervals", c.Type().Length()),
+			return refusal(c.name, fmt.Sprintf("values of %d bytes of no known type, such as whole numbers of 128 bits or intervals", c.Type().Length()),
 				`save the table as CSV with the program that wrote it, for example with polars.read_parquet(FILE).write_csv("rows.csv")`)
 		}
 	}
@@ -78,11 +75,11 @@ func (c column) check(file *parquet.File) error {
 		case chunk.FilePath != "":
 			return fmt.Errorf("the file only describes tables in other files, such as %s: join them, for example with pandas.read_parquet(FOLDER).to_parquet(\"rows.parquet\")", chunk.FilePath)
 		case codec == format.Lz4 || codec == format.Lz4Raw:
-			return refusal(c.Column, "values compressed with LZ4", again)
+			return refusal(c.name, "values compressed with LZ4", again)
 		case codec != groups[0].Columns[c.Index()].MetaData.Codec:
-			return refusal(c.Column, fmt.Sprintf("values compressed in several ways (%v and %v)", groups[0].Columns[c.Index()].MetaData.Codec, codec), again)
+			return refusal(c.name, fmt.Sprintf("values compressed in several ways (%v and %v)", groups[0].Columns[c.Index()].MetaData.Codec, codec), again)
 		case c.Type().Kind() == parquet.Int32 && strings.HasPrefix(file.Metadata().CreatedBy, "DuckDB") && slices.Contains(meta.Encoding, format.DeltaBinaryPacked) && !c.isNarrow(file, g):
-			return refusal(c.Column, "32-bit numbers up to 2³¹ apart, in the form that DuckDB gives to the encoding DELTA_BINARY_PACKED", `save the table again, for example with duckdb.sql("copy (from 'FILE') to 'rows.parquet' (parquet_version V1)")`)
+			return refusal(c.name, "32-bit numbers up to 2³¹ apart, in the form that DuckDB gives to the encoding DELTA_BINARY_PACKED", `save the table again, for example with duckdb.sql("copy (from 'FILE') to 'rows.parquet' (parquet_version V1)")`)
 		}
 	}
 	return nil
@@ -108,7 +105,11 @@ type pages struct {
 // check refuses a column in a group of rows if a page claims more than it has, because parquet-go 0.32 allocates what a page
 // claims, and truth values in the encoding RLE, of which parquet-go repeats only a bit in eight.
 func (p *pages) check(c column, group *format.RowGroup) error {
-	meta, rows := &group.Columns[c.Index()].MetaData, group.NumRows
+	meta := &group.Columns[c.Index()].MetaData
+	left := group.NumRows
+	if c.MaxRepetitionLevel() > 0 {
+		left = meta.NumValues
+	}
 	start := cmp.Or(meta.DictionaryPageOffset, meta.DataPageOffset)
 	size := int(max(0, min(meta.TotalCompressedSize, p.file.Size-max(0, start))))
 	p.chunk = slices.Grow(p.chunk[:0], size)[:size]
@@ -120,13 +121,13 @@ func (p *pages) check(c column, group *format.RowGroup) error {
 		err := thrift.NewDecoder(reader).Decode(&of)
 		rest = rest[reader.BytesRead():]
 		one, two, size := of.DataPageHeader, of.DataPageHeaderV2, int(of.CompressedPageSize)
-		rows -= int64(one.V.NumValues) + int64(two.V.NumValues)
+		left -= int64(one.V.NumValues) + int64(two.V.NumValues)
 		switch {
 		case c.Type().Kind() == parquet.Boolean && p.file.Rules != dataset.FirstRules && cmp.Or(one.V.Encoding, two.V.Encoding) == format.RLE:
-			return refusal(c.Column, "truth values in the encoding RLE", again)
-		case err != nil, rows < 0, size < 0, size > len(rest), one.Valid != (of.Type == format.DataPage), two.Valid != (of.Type == format.DataPageV2),
+			return refusal(c.name, "truth values in the encoding RLE", again)
+		case err != nil, left < 0, size < 0, size > len(rest), one.Valid != (of.Type == format.DataPage), two.Valid != (of.Type == format.DataPageV2),
 			of.DictionaryPageHeader.Valid != (of.Type == format.DictionaryPage), !p.isHonest(c, &of, rest[:size], meta.Codec):
-			return fmt.Errorf("the Parquet file is damaged: save it again (a page of column %q has less than it claims)", c.Name())
+			return fmt.Errorf("the Parquet file is damaged: save it again (a page of column %q has less than it claims)", c.name)
 		}
 		rest = rest[size:]
 	}
@@ -141,7 +142,7 @@ func (p *pages) isHonest(c column, of *format.PageHeader, data []byte, codec for
 	if values < 0 || from < 0 || to < from || int(to) > len(data) {
 		return false
 	}
-	levels, data := data[from:to], data[to:]
+	repetitions, definitions, data := data[:from], data[from:to], data[to:]
 	if codec != format.Uncompressed && (!two.IsCompressed.Valid || two.IsCompressed.V) {
 		if claimedSize(codec, data)>>16 > uint64(len(data)) { // neither Snappy nor Zstandard compresses more
 			return false
@@ -161,18 +162,25 @@ func (p *pages) isHonest(c column, of *format.PageHeader, data []byte, codec for
 		}
 		return values*size <= len(data) && (kind == format.Plain || kind == plainDictionary)
 	}
-	if c.Optional() {
-		if of.Type == format.DataPage {
-			levels, data = prefixed(data)
+	for _, level := range []struct {
+		most   int
+		levels []byte
+		packed bool
+	}{{c.MaxRepetitionLevel(), repetitions, one.RepetitionLevelEncoding == format.BitPacked}, {c.MaxDefinitionLevel(), definitions, one.DefinitionLevelEncoding == format.BitPacked}} {
+		if level.most == 0 {
+			continue
 		}
-		if n := runs(levels, 1); one.DefinitionLevelEncoding != format.BitPacked && (n < values || n > values+1024) {
+		if of.Type == format.DataPage {
+			level.levels, data = prefixed(data)
+		}
+		if n := runs(level.levels, bits.Len(uint(level.most))); !level.packed && (n < values || n > values+1024) {
 			return false
 		}
 	}
 	n := 0
 	switch kind {
 	case format.Plain:
-		return c.Optional() || values <= 8*len(data)
+		return c.MaxDefinitionLevel() > 0 || values <= 8*len(data)
 	case plainDictionary, format.RLEDictionary:
 		if len(data) > 0 {
 			n = runs(data[1:], int(data[0]))

@@ -1,9 +1,10 @@
 """Writes small Parquet files, as several programs write them, beside this script, and values.json with their values.
 
-Made with pyarrow 26.0.1, polars 2.1.0, duckdb 2.0.1, fastparquet 2026.9.0 and pandas 3.1.1. Every file is read again by
-the program that wrote it, and must have the values. A column has the name of its type; _n stands for missing values."""
+Made with pyarrow 26.0.1, polars 2.1.0, duckdb 2.0.1, fastparquet 2026.9.0,
+datasets 5.2.0 and pandas 3.1.1. Every file is read again by the program that wrote it, and must
+have the values. A column has the name of its type; _n stands for missing values."""
 import datetime, decimal, json, os, uuid
-import duckdb, fastparquet, numpy as np, pandas as pd, polars as pl, pyarrow as pa, pyarrow.parquet as pq
+import datasets, duckdb, fastparquet, numpy as np, pandas as pd, PIL.Image, polars as pl, pyarrow as pa, pyarrow.parquet as pq
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 rng, n = np.random.default_rng(1), 20
@@ -117,3 +118,10 @@ duckdb.sql("copy (select x::int as int32, (x::bigint + 2147483648)::uinteger as 
 for kept, added in (("UNCOMPRESSED", "GZIP"),):
     fastparquet.write("refused-codecs.parquet", pd.DataFrame({"twice": rng.normal(size=4)}), compression=kept)
     fastparquet.write("refused-codecs.parquet", pd.DataFrame({"twice": rng.normal(size=4)}), compression=added, append=True)
+
+# lists of one length, and pictures with the names of their classes
+grid, label = 7 * np.arange(30).reshape(5, 2, 3), [0, 1, 2, 0, 1]
+pq.write_table(pa.table({"x": grid.tolist(), "label": label}), "lists-pyarrow.parquet", data_page_version="2.0", compression="zstd", row_group_size=3, store_schema=False)
+pl.DataFrame({"x": grid, "label": label}).write_parquet("lists-polars.parquet", statistics=False)
+duckdb.sql("copy (select unnest($a)::utinyint[3][2] as x, unnest($b) as label) to 'lists-duckdb.parquet'", params={"a": grid.tolist(), "b": label})
+datasets.Dataset.from_dict({"image": [PIL.Image.fromarray(x.astype("u1")) for x in grid], "label": label}, features=datasets.Features({"image": datasets.Image(), "label": datasets.ClassLabel(names=["tea", "ale", "gin"])})).to_parquet("pictures-datasets.parquet")
