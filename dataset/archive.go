@@ -74,11 +74,16 @@ func readEntry(f *zip.File, size int64) (tensor, error) {
 // whole numbers, one per row; by NewestRules, their name says so, and data.unread names the vectors that are not read. An array of 1 × n is one test or validation row if training rows have n values. The
 // name of a vector of lengths contains length; the vector holds the number of steps of each sequence.
 func arrange(arrays []tensor, pick string, newest bool) (data source, err error) {
-	var listed []string
+	var listed, hot []string
 	for _, a := range arrays {
-		listed = append(listed, fmt.Sprintf("%s %v", a.name, a.size))
+		if listed = append(listed, fmt.Sprintf("%s %v", a.name, a.size)); len(a.size) == 2 && hasWord(a.name, labelWord) {
+			hot = append(hot, a.name)
+		}
 	}
 	choose := func(why string) error {
+		if why == severalRows && hot != nil {
+			why += fmt.Sprintf(" (if labels are one-hot, save their classes, for example with numpy.savez(\"rows.npz\", **{k: v.argmax(1) if k in [%s] else v for k, v in numpy.load(FILE).items()}))", quoted(hot))
+		}
 		return fmt.Errorf("%s among the arrays %s: name the file as FILE#NAME with the name of the array of rows, and label_file likewise with the array of their labels", why, strings.Join(listed, ", "))
 	}
 	if pick != "" {
@@ -107,7 +112,7 @@ func arrange(arrays []tensor, pick string, newest bool) (data source, err error)
 				labels = append(labels, a)
 			default:
 				if found++; found > 1 {
-					return data, choose("there are several arrays of rows")
+					return data, choose(severalRows)
 				}
 				if *part.to, err = a.rows(); err != nil {
 					return data, fmt.Errorf("array %s: %w", a.name, err)
@@ -138,6 +143,8 @@ func arrange(arrays []tensor, pick string, newest bool) (data source, err error)
 	}
 	return data, nil
 }
+
+const severalRows = "there are several arrays of rows"
 
 // These match words of the names of arrays, in lower case.
 var (

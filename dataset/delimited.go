@@ -85,7 +85,7 @@ func readDelimited(r io.Reader, t *table) error {
 		case comment:
 			continue
 		case separator == ' ' && t.isLibSVM(fields):
-			return unreadError("a LIBSVM file", `convert it, for example with numpy.save("rows.npy", sklearn.datasets.load_svmlight_file(FILE, n_features=N, zero_based=False)[0].toarray()), where N is the number of columns; zero_based=True if they are counted from 0`)
+			return unreadError("a LIBSVM file", fmt.Sprintf(`convert it, for example with x, y = sklearn.datasets.load_svmlight_file(FILE, n_features=N, zero_based=%s); numpy.savez("rows.npz", x=x.toarray(), y=numpy.unique(y, return_inverse=True)[1]), where N is the number of columns; zero_based=True if they are counted from 0`, zeroBased[strings.HasPrefix(fields[min(1, len(fields)-1)], "0:")]))
 		}
 		if err := t.add(fields, line); err != nil {
 			return err
@@ -259,6 +259,9 @@ func (t *table) isLibSVM(record []string) bool {
 	ranked := t.rules != FirstRules && len(record) > 2 && strings.HasPrefix(record[1], "qid:") && isSparse(record[1:])
 	return (ranked || isSparse(record)) && (t.rows == 0 || len(record) != t.width())
 }
+
+// zeroBased has Python's names of truth values.
+var zeroBased = map[bool]string{false: "False", true: "True"}
 
 // isSparse reports whether the second field is an index and a value, INDEX:VALUE.
 func isSparse(record []string) bool {

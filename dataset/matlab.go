@@ -168,7 +168,7 @@ func matlabArray(r io.Reader, order binary.ByteOrder, size uint32, pick string) 
 	a.kind = map[uint32]string{1: "cell", 2: "structure"}[class]
 	if class < firstNumeric || class > lastNumeric || pick != "" && a.name != pick || product(a.size) == 0 {
 		if class == 5 && (pick == "" || a.name == pick) {
-			err = fmt.Errorf("array %s is sparse: save full(%[1]s)", a.name)
+			err = fmt.Errorf("array %s is sparse: save full(%[1]s), or in Python with numpy.save(\"rows.npy\", scipy.io.loadmat(FILE)[%[1]q].toarray())", a.name)
 		}
 		return a, false, err
 	}

@@ -27,6 +27,11 @@ func readFolder(folder string) (data source, err error) {
 	if err != nil {
 		return data, err
 	}
+	for name, remedy := range foldersOfTables {
+		if found, _ := filepath.Glob(filepath.Join(folder, name)); found != nil {
+			return data, fmt.Errorf("%s has %s, and no pictures: make one file, for example with %s", folder, filepath.Base(found[0]), remedy)
+		}
+	}
 	parts := map[string]*rows{}
 	for _, name := range within {
 		switch strings.ToLower(name) {
@@ -70,6 +75,13 @@ func readFolder(folder string) (data source, err error) {
 		}
 	}
 	return data, nil
+}
+
+// foldersOfTables has remedies for folders that have files of these names.
+var foldersOfTables = map[string]string{
+	"state.json":        `datasets.load_from_disk(FILE).to_parquet("rows.parquet")`,
+	"dataset_dict.json": `datasets.load_from_disk(FILE)["train"].to_parquet("rows.parquet")`,
+	"*.parquet":         `pyarrow.parquet.write_table(pyarrow.parquet.read_table(FILE), "rows.parquet")`,
 }
 
 // list returns the folders and the pictures in a folder, without hidden ones. It refuses pictures in other formats

@@ -29,7 +29,7 @@ type member struct {
 
 const (
 	jsonTable  = "JSON of a table"
-	jsonRemedy = `convert the file with the orient that wrote it, for example pandas.read_json(FILE, orient="split").to_csv("rows.csv", index=False)`
+	jsonRemedy = `convert the file with the orient that wrote it, "split", "index" or "table", with pandas.read_json(FILE, orient=ORIENT).to_csv("rows.csv", index=False), or keep lists of numbers with pandas.read_json(FILE, lines=True).to_parquet("rows.parquet"), without lines=True for one list of rows`
 )
 
 // readRecords reads a table in JSON: a list of objects or one object after the other, each a row, or an object of columns,

@@ -59,7 +59,7 @@ func TestTablesInJSON(t *testing.T) {
 		"{\"a\":1}\n{\"a\":null}\n{\"a\":2}\n":  "pandas.read_json(FILE, lines=True).dropna()",
 		`{"a":{"0":1,"1":null,"2":3}}`:          "pandas.read_json(FILE).dropna()",
 		`{"a":{"0":1,"1":2},"b":{"0":1,"2":3}}`: `the columns "a" and "b" have different rows`,
-		`{"columns":["pay","town"],"index":[0,1],"data":[[1.5,"Aa"],[2.25,"Bb"]]}`:                 `pandas.read_json(FILE, orient="split")`,
+		`{"columns":["pay","town"],"index":[0,1],"data":[[1.5,"Aa"],[2.25,"Bb"]]}`:                 `pandas.read_json(FILE, orient=ORIENT)`,
 		`{"0":{"pay":1.5,"town":"Aa"},"1":{"pay":2.25,"town":"Bb"}}`:                               `may be rows or columns`,
 		`{"schema":{"fields":[{"name":"index","type":"integer"}]},"data":[{"index":0,"pay":1.5}]}`: "is a list or an object",
 		`{"a":[1,2]} {"a":[1,2]}`: "text follows the columns",

@@ -178,8 +178,12 @@ func (t *table) add(record []string, line int) error {
 	}
 	if expected := t.width(); len(record) != expected {
 		remedy := "put a field that contains the separator into quotes"
-		if t.separator == ' ' { // quotes have no meaning
-			remedy = "if a field contains spaces or the first line names one column less, save the table as CSV, in R with write.csv"
+		read, _ := t.separators()
+		switch {
+		case len(record) == expected+1 && t.rows == 0 && !t.named && t.order == nil:
+			remedy = fmt.Sprintf(`if the first line does not name a first column, as R writes the names of rows, save them without it, for example with pandas.read_csv(FILE, %sdtype=str, keep_default_na=False).to_csv("rows.csv", index=False)`, read)
+		case t.separator == ' ': // quotes have no meaning
+			remedy = "if a field contains spaces, save the table as CSV"
 		}
 		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, remedy)
 	}
@@ -940,15 +944,7 @@ func known(columns []Column, header bool, kinds map[string]Column) (all []Column
 
 // withoutMissing returns how to leave out the rows that lack a value, or a column of this name.
 func (t *table) withoutMissing(column string) string {
-	read, write := "", ""
-	switch t.separator {
-	case ',':
-	case ' ':
-		read, write = `sep=r"\s+", `, `sep=" ", `
-	default:
-		read = fmt.Sprintf("sep=%q, ", string(t.separator))
-		write = read
-	}
+	read, write := t.separators()
 	if t.header == nil {
 		read, write = read+"header=None, ", write+"header=False, "
 	}
@@ -966,8 +962,23 @@ func (t *table) withoutMissing(column string) string {
 	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, codes, write)
 	if t.named {
 		line = t.python + `.dropna().to_csv("rows.csv", index=False)`
+		if strings.Contains(t.python, "parquet") {
+			line = t.python + `.dropna().to_parquet("rows.parquet")`
+		}
 	}
 	return fmt.Sprintf(", for example with %s, or the column with columns = %q (--columns)", line, column+"=skip")
+}
+
+// separators returns the arguments of pandas' read_csv and to_csv that read and write text of the table.
+func (t *table) separators() (read, write string) {
+	switch t.separator {
+	case ',':
+		return "", ""
+	case ' ':
+		return `sep=r"\s+", `, `sep=" ", `
+	}
+	read = fmt.Sprintf("sep=%q, ", string(t.separator))
+	return read, read
 }
 
 // inferred returns the columns and their units. The Spec sets the kinds of the columns; otherwise the fields
@@ -1134,7 +1145,7 @@ func (c fields) labels(values []string, train int) (labels []uint8, err error) {
 	places := c.placesIn(values)
 	for r, code := range c.codes {
 		k := places[code]
-		if k < 0 && !c.absent {
+		if k < 0 && !c.absent && c.values[code] != "-1" { // which becomes Unlabeled
 			return nil, fmt.Errorf("%s has %q, which is not a class of the training data (%s): correct it, or leave out the row", rowOf(r, train), c.values[code], listed(values))
 		}
 		labels = append(labels, uint8(k))

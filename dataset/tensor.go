@@ -122,7 +122,7 @@ func (a tensor) labels() (labels []uint8, err error) {
 	case len(a.size) == 2 && a.size[1] == extendedLabels && a.numbers != nil:
 		step = extendedLabels
 	default:
-		return nil, fmt.Errorf("the array has shape %v; one number per row is needed", a.size)
+		return nil, fmt.Errorf("the array has shape %v; one number per row is needed: if the labels are one-hot, numpy.save(\"labels.npy\", array.argmax(1))", a.size)
 	}
 	minus := false
 	for i := 0; i < a.count(); i += step {
@@ -193,6 +193,8 @@ func readNPY(r io.Reader) (tensor, error) {
 		remedy := "save it as an array of numbers"
 		if kind == "O" {
 			remedy = "an array of Python objects can only be read by Python; save a.astype(float)"
+		} else if strings.HasPrefix(kind, "(") { // of records
+			remedy = `pandas.DataFrame(numpy.load(FILE)).to_csv("rows.csv", index=False)`
 		}
 		return tensor{}, fmt.Errorf("the NPY array has type %q; one of %s is needed: %s", header.Type, strings.Join(slices.Sorted(maps.Keys(npy.Numbers)), ", "), remedy)
 	}

@@ -23,6 +23,10 @@ var unread = []struct{ start, name, remedy string }{
 	{"PAR1", "a Parquet file", `import _ "github.com/helmholtz-go/helmholtz/dataset/parquet" in the program, or convert it, for example with pandas.read_parquet(FILE).to_csv("rows.csv", index=False)`},
 	{"ARROW1", "an Arrow or Feather file", featherRemedy},
 	{"FEA1", "a Feather file", featherRemedy},
+	{"ORC", "an ORC file", `convert it, for example with pandas.read_orc(FILE).to_csv("rows.csv", index=False)`},
+	{"Obj\x01", "an Avro file", `convert it, for example with polars.read_avro(FILE).write_csv("rows.csv")`},
+	{"<stata_dta>", stataName, stataRemedy}, {"r\x01\x01\x00", stataName, stataRemedy}, {"r\x02\x01\x00", stataName, stataRemedy},
+	{"%%MatrixMarket", "a Matrix Market file", `save its matrix, for example with numpy.save("rows.npy", scipy.io.mmread(FILE, spmatrix=False).toarray())`},
 	{"\xd0\xcf\x11\xe0", excelName, excelRemedy},
 	{"\x80\x02", pickleName, pickleRemedy}, {"\x80\x03", pickleName, pickleRemedy},
 	{"\x80\x04", pickleName, pickleRemedy}, {"\x80\x05", pickleName, pickleRemedy},
@@ -37,7 +41,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"<!", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
 	{"[[", "JSON", `convert it, for example with numpy.save("rows.npy", numpy.array(json.load(open(FILE)))), or if it has text, pandas.DataFrame(json.load(open(FILE))).to_csv("rows.csv", index=False, header=False)`},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False), or read_json(FILE, lines=True) if each line is a row`},
-	{"MThd", "a MIDI file", `write the keys that sound at each step as JSON, {"keys": [21, 108], "train": [[[60, 64], [60]]]}`},
+	{"MThd", "a MIDI file", `write the keys that sound at each step, here 4 a second, as JSON, for example with json.dump({"keys": [0, 127], "train": [[numpy.flatnonzero(step).tolist() for step in pretty_midi.PrettyMIDI(file).get_piano_roll(fs=4).T] for file in FILES]}, open("rows.json", "w"))`},
 	{"\xff\xff\xff\xff", "an Arrow stream", `convert it, for example with pyarrow.ipc.open_stream(FILE).read_pandas().to_csv("rows.csv", index=False)`},
 	{"X\n\x00\x00", rName, rRemedy}, {"RDX3\nX\n", rName, rRemedy}, {"RDX2\nX\n", rName, rRemedy},
 	{"B\n\x03\x00", rName, rRemedy}, {"B\n\x02\x00", rName, rRemedy}, {"RDA3\nA\n", rName, rRemedy}, {"RDA2\nA\n", rName, rRemedy},
@@ -46,7 +50,7 @@ var unread = []struct{ start, name, remedy string }{
 }
 
 // lettered lists the magics of binary files that may also begin a header of text, such as BMI.
-var lettered = []string{"BZh", "Rar!", "PAR1", "ARROW1", "FEA1", "GIF8", "BM"}
+var lettered = []string{"BZh", "Rar!", "PAR1", "ARROW1", "FEA1", "ORC", "GIF8", "BM"}
 
 // hasMagic reports whether the first bytes of a file show the format that begins with magic.
 func hasMagic(start []byte, magic string) bool {
@@ -57,7 +61,9 @@ const (
 	utf16Name     = "text in UTF-16, as Excel saves it"
 	utf16Remedy   = "save it as CSV UTF-8, for example with iconv -f utf-16 -t utf8 FILE > rows.csv, or without a byte order mark with -f utf-16le or -f utf-16be"
 	pickleName    = "a Python pickle"
-	pickleRemedy  = `reading a pickle can run any code; save its array with numpy.save("rows.npy", array)`
+	pickleRemedy  = `reading a pickle can run any code; if you trust it, save its array with numpy.save("rows.npy", pickle.load(open(FILE, "rb"))), or its table with pandas.read_pickle(FILE).to_csv("rows.csv", index=False)`
+	stataName     = "a Stata file"
+	stataRemedy   = `convert it, for example with pandas.read_stata(FILE).to_csv("rows.csv", index=False)`
 	featherRemedy = `convert it, for example with pandas.read_feather(FILE).to_csv("rows.csv", index=False)`
 	excelName     = "an Excel file"
 	excelRemedy   = `save the sheet as CSV, for example with pandas.read_excel(FILE).to_csv("rows.csv", index=False)`
