@@ -186,7 +186,7 @@ func classesOf(file *parquet.File) map[string][]string {
 	return all
 }
 
-// append appends the fields of the column, and returns the values of a row after those of the column.
+// append appends the fields of the column, and returns the values of a row that follow the values of the column.
 func (c *column) append(fields []string, values parquet.Row, table dataset.TableFile) ([]string, parquet.Row, error) {
 	if c.Column == nil {
 		return append(fields, ""), values, nil
