@@ -10,7 +10,7 @@ FUZZ ?=
 VERSION ?= $(shell git describe --tags --always --dirty)
 
 .DEFAULT_GOAL := help
-.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net
+.PHONY: help notebook notebooks course lab test torture fuzz arm tensorboard site slurm sweeptimes image kernel clients browser cuda ptx lint notices sbom release vulnerabilities queue pack findings net formats
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\): .*## /  make \1:	/p' Makefile
@@ -106,6 +106,11 @@ cuda: ## build the CUDA engine and test it on an emulated device, installing wha
 
 ptx: ## compile the CUDA engine's kernel to PTX, which is committed
 	@$(MAKE) --no-print-directory -f gpu/toolchain/cuda.mk ptx
+
+formats: ## compare the files that other programs write with what is read, value by value, installing them, with a network (and R, if it is there)
+	@python3 -m venv build/formats && build/formats/bin/pip install --quiet -r internal/formats/requirements.txt
+	go test -c -o build/formats/reader.test ./dataset/parquet
+	@build/formats/bin/python internal/formats/formats.py build/formats/reader.test build/formats/files
 
 findings: ## run the scripts of findings, which install other programs and show their surprises, with a network, for an hour
 	@failed=; for script in findings/*.sh; do \

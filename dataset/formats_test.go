@@ -50,7 +50,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		"comment.arff": []byte("% by Fisher\n\n@Relation iris\n@attribute a numeric\n@data\n0.5\n"), "unmarked.txt": []byte("a\x00,\x00b\x00\n\x001\x00,\x000\x00\n\x00"),
 		"song.mid": []byte("MThd\x00\x00\x00\x06\x00\x00\x00\x01"), "frame.rds": []byte("X\n\x00\x00\x00\x03"), "frame.rda": []byte("RDX3\nX\n\x00"),
 		"text.rds": []byte("A\n2\n262658\n131840\n14\n3\n0.5\n1\n0.25\n"), "text3.rds": []byte("A\n3\n262658\n197888\n5\nUTF-8\n14\n1\n0.5\n"), "text.rda": []byte("RDA3\nA\n3\n262658\n"), "native.rds": []byte("B\n\x03\x00\x00\x00"),
-		"a.orc": []byte("ORC\n\x06\x12\x04"), "a.avro": []byte("Obj\x01\x02\x16avro.schema"), "a.dta": []byte("<stata_dta><header>"), "old.dta": []byte("r\x02\x01\x00\x02\x00"), "a.mtx": []byte("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
+		"a.nc": []byte("CDF\x01\x00"), "bytes4.mat": []byte("2\x00\x00\x00\x04\x00\x00\x00"), "a.orc": []byte("ORC\n\x06\x12\x04"), "a.avro": []byte("Obj\x01\x02\x16avro.schema"), "a.dta": []byte("<stata_dta><header>"), "old.dta": []byte("r\x02\x01\x00\x02\x00"), "a.mtx": []byte("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n"),
 		"record.npy": append([]byte("\x93NUMPY\x01\x00\x76\x00"), fmt.Sprintf("%-117s\n", "{'descr': [('a', '<f8'), ('b', '<i8')], 'fortran_order': False, 'shape': (1,), }")...), "one.svm": []byte("-1 1:0.5 3:1\n"),
 		"stream.arrows": []byte("\xff\xff\xff\xff\xa0\x00\x00\x00\x10\x00"),
 	} {
@@ -84,7 +84,7 @@ func TestFilesOfOtherPrograms(t *testing.T) {
 		{"matlab73.mat", "MATLAB 7.3", "-v7", false}, {"libsvm.txt", "LIBSVM", "zero_based=True);", false}, {"list.json", "JSON lists", "JSON", false}, {"page.html", "HTML", "HTML", false}, {"one.png", "PNG, JPEG", "folder of the pictures", false},
 		{"sparse.npz", "NPZ of SciPy's sparse matrices", "scipy.sparse.load_npz(FILE).toarray()", false}, {"comment.arff", "ARFF", "Weka", false}, {"unmarked.txt", "UTF-16", "UTF-16", false},
 		{"song.mid", "MIDI", "get_piano_roll(fs=4)", false}, {"frame.rds", "R", "write.csv", false}, {"frame.rda", "R", "write.csv", false},
-		{"text.rds", "R", "readRDS(FILE)", false}, {"text3.rds", "R", "readRDS(FILE)", false}, {"text.rda", "R", "load(FILE)", false}, {"native.rds", "R", "write.csv", false}, {"a.orc", "ORC", "pandas.read_orc(FILE)", false}, {"a.avro", "Avro", "polars.read_avro(FILE)", false}, {"a.dta", "Stata", "pandas.read_stata(FILE)", false}, {"old.dta", "Stata", "pandas.read_stata(FILE)", false},
+		{"text.rds", "R", "readRDS(FILE)", false}, {"text3.rds", "R", "readRDS(FILE)", false}, {"text.rda", "R", "load(FILE)", false}, {"native.rds", "R", "write.csv", false}, {"a.nc", "NetCDF", "xarray.open_dataset(FILE)", false}, {"bytes4.mat", "MATLAB 4", "version 4", false}, {"a.orc", "ORC", "pandas.read_orc(FILE)", false}, {"a.avro", "Avro", "polars.read_avro(FILE)", false}, {"a.dta", "Stata", "pandas.read_stata(FILE)", false}, {"old.dta", "Stata", "pandas.read_stata(FILE)", false},
 		{"a.mtx", "Matrix Market", "scipy.io.mmread(FILE, spmatrix=False).toarray()", false}, {"record.npy", "NPY of records", "pandas.DataFrame(numpy.load(FILE))", false}, {"one.svm", "LIBSVM", "zero_based=False);", false},
 		{"stream.arrows", "Arrow streams", "pyarrow.ipc.open_stream(FILE)", false},
 		{"42-matlab-structure.mat", "MATLAB structures", `s of the MATLAB file is a structure, not an array of numbers: save what is in it, for example with scipy.io.savemat("rows.mat", scipy.io.loadmat(FILE, simplify_cells=True)["s"])`, false},

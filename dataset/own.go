@@ -176,6 +176,9 @@ func (s Spec) loadOwn() (source, error) {
 // fromTable turns a table into rows that belong to data. If the Spec leaves the binarisation to the numbers, it tries two.
 func (s Spec) fromTable(t *table, data source) (source, error) {
 	s.Shape, data.shape = t.shape, t.shape
+	if t.separator == ' ' && slices.ContainsFunc(t.header, func(name string) bool { return strings.HasPrefix(name, `"`) }) {
+		data.doubt = `quotes belong to the names of columns and to words, since spaces separate them: to take quotes away, save the table as CSV, for example with pandas.read_csv(FILE, sep=r"\s+").to_csv("rows.csv", index=False)`
+	}
 	tries := []Binarization{s.Binarization}
 	named := false // whether columns of numbers have names of their own
 	if s.numbers {

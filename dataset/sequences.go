@@ -163,7 +163,7 @@ func (s Spec) readSequences(r io.Reader, keys []int) (data source, err error) {
 		err = plainjson.Decode(text, &f)
 	}
 	if err != nil {
-		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step`, err)
+		return source{}, fmt.Errorf(`JSON of sequences: %w: write {"keys": [21, 108], "train": [[[60, 64], [60]]], "valid": [], "test": []}, or omit keys and give one value per unit in each step; if it has no sequences, save an array with numpy.save("rows.npy", json.load(open(FILE))[KEY]), or rows with lists with pandas.read_json(FILE, lines=True).to_parquet("rows.parquet")`, err)
 	}
 	shape, err := f.shape()
 	if err != nil {

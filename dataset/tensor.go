@@ -190,7 +190,7 @@ func readNPY(r io.Reader) (tensor, error) {
 	kind := npy.Kind(header.Type)
 	of, known := npy.Numbers[kind]
 	if !known {
-		remedy := "save it as an array of numbers"
+		remedy := "save it as an array of numbers, for example with array.astype(float), or array.view(float) if it is complex"
 		if kind == "O" {
 			remedy = "an array of Python objects can only be read by Python; save a.astype(float)"
 		} else if strings.HasPrefix(kind, "(") { // of records

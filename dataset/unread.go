@@ -10,9 +10,10 @@ import (
 
 // unread lists the formats that are recognised by their first bytes but cannot be read, and what to do instead.
 var unread = []struct{ start, name, remedy string }{
-	{"\x89HDF\r\n\x1a\n", "an HDF5 file", `save its array, for example with numpy.save("rows.npy", h5py.File(FILE)[NAME][:])`},
+	{"\x89HDF\r\n\x1a\n", "an HDF5 file", `save its array, for example with numpy.save("rows.npy", h5py.File(FILE)[NAME][:]), or if pandas wrote it, with pandas.read_hdf(FILE).to_csv("rows.csv", index=False)`},
 	{"MATLAB 7.3", "a MATLAB file of version 7.3, which is HDF5", "save it in MATLAB with save -v7"},
-	{"\x00\x00\x00\x00", "a MATLAB file of version 4", "save it in MATLAB with save -v7, or with scipy.io.savemat"},
+	{"\x00\x00\x00\x00", matlab4Name, matlab4Remedy}, {"\n\x00\x00\x00", matlab4Name, matlab4Remedy}, {"\x14\x00\x00\x00", matlab4Name, matlab4Remedy},
+	{"\x1e\x00\x00\x00", matlab4Name, matlab4Remedy}, {"(\x00\x00\x00", matlab4Name, matlab4Remedy}, {"2\x00\x00\x00", matlab4Name, matlab4Remedy},
 	{"\xff\xfe", utf16Name, utf16Remedy}, {"\xfe\xff", utf16Name, utf16Remedy},
 	{"\x1f\x8b", "gzip within gzip", "decompress the file once, with gunzip"},
 	{"BZh", "a file compressed with bzip2", "decompress it with bunzip2"},
@@ -24,6 +25,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"ARROW1", "an Arrow or Feather file", featherRemedy},
 	{"FEA1", "a Feather file", featherRemedy},
 	{"ORC", "an ORC file", `convert it, for example with pandas.read_orc(FILE).to_csv("rows.csv", index=False)`},
+	{"CDF\x01", netName, netRemedy}, {"CDF\x02", netName, netRemedy}, {"CDF\x05", netName, netRemedy},
 	{"Obj\x01", "an Avro file", `convert it, for example with polars.read_avro(FILE).write_csv("rows.csv")`},
 	{"<stata_dta>", stataName, stataRemedy}, {"r\x01\x01\x00", stataName, stataRemedy}, {"r\x02\x01\x00", stataName, stataRemedy},
 	{"%%MatrixMarket", "a Matrix Market file", `save its matrix, for example with numpy.save("rows.npy", scipy.io.mmread(FILE, spmatrix=False).toarray())`},
@@ -38,7 +40,7 @@ var unread = []struct{ start, name, remedy string }{
 	{"MM\x00*", "a TIFF picture", "save pictures as PNG, and name their folder"},
 	{"SQLite format 3", "an SQLite database", `export its table, for example with pandas.read_sql(...).to_csv("rows.csv", index=False)`},
 	{"%PDF", "a PDF file", "save the table in it as CSV"},
-	{"<!", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
+	{"<!", pageName, pageRemedy}, {"<table", pageName, pageRemedy}, {"<?xml", pageName, pageRemedy}, {"<html", pageName, pageRemedy}, {"<HTML", pageName, pageRemedy},
 	{"[[", "JSON", `convert it, for example with numpy.save("rows.npy", numpy.array(json.load(open(FILE)))), or if it has text, pandas.DataFrame(json.load(open(FILE))).to_csv("rows.csv", index=False, header=False)`},
 	{"[", "JSON", `convert it, for example with pandas.read_json(FILE).to_csv("rows.csv", index=False), or read_json(FILE, lines=True) if each line is a row`},
 	{"MThd", "a MIDI file", `write the keys that sound at each step, here 4 a second, as JSON, for example with json.dump({"keys": [0, 127], "train": [[numpy.flatnonzero(step).tolist() for step in pretty_midi.PrettyMIDI(file).get_piano_roll(fs=4).T] for file in FILES]}, open("rows.json", "w"))`},
@@ -58,8 +60,12 @@ func hasMagic(start []byte, magic string) bool {
 }
 
 const (
+	matlab4Name   = "a MATLAB file of version 4"
+	matlab4Remedy = `save it in MATLAB with save -v7, or with scipy.io.savemat("rows.mat", scipy.io.loadmat(FILE))`
 	utf16Name     = "text in UTF-16, as Excel saves it"
 	utf16Remedy   = "save it as CSV UTF-8, for example with iconv -f utf-16 -t utf8 FILE > rows.csv, or without a byte order mark with -f utf-16le or -f utf-16be"
+	netName       = "a NetCDF file"
+	netRemedy     = `convert it, for example with xarray.open_dataset(FILE).to_dataframe().to_csv("rows.csv")`
 	pickleName    = "a Python pickle"
 	pickleRemedy  = `reading a pickle can run any code; if you trust it, save its array with numpy.save("rows.npy", pickle.load(open(FILE, "rb"))), or its table with pandas.read_pickle(FILE).to_csv("rows.csv", index=False)`
 	stataName     = "a Stata file"
