@@ -120,18 +120,10 @@ func (t *table) picture(content []byte) (fields []string, err error) {
 	}
 	t.shape = size
 	for _, v := range of.pixels {
-		fields = append(fields, levels[v>>8])
+		fields = append(fields, strconv.Itoa(int(v>>8)))
 	}
 	return fields, nil
 }
-
-// levels are the grey levels as text.
-var levels = func() (all [256]string) {
-	for v := range all {
-		all[v] = strconv.Itoa(v)
-	}
-	return all
-}()
 
 // classes declares the names of the classes of a column of labels, and reports whether its fields should be names. They stay
 // numbers by FirstRules, and if the training rows have numbers.

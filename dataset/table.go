@@ -183,7 +183,7 @@ func (t *table) add(record []string, line int) error {
 		case len(record) == expected+1 && t.rows == 0 && !t.named && t.order == nil:
 			remedy = fmt.Sprintf(`if the first line does not name a first column, as R writes the names of rows, save them without it, for example with pandas.read_csv(FILE, %sdtype=str, keep_default_na=False).to_csv("rows.csv", index=False)`, read)
 		case t.separator == ' ': // quotes have no meaning
-			remedy = "if a field contains spaces, save the table as CSV"
+			remedy = "if a field contains spaces, save the table as CSV, in R with write.csv"
 		}
 		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, remedy)
 	}

@@ -389,6 +389,12 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(file)
 	f.Add(file[:len(file)/2])
+	for _, name := range []string{"lists-pyarrow", "lists-polars", "lists-duckdb", "pictures-datasets"} {
+		if file, err = os.ReadFile(filepath.Join(tables, name+".parquet")); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(file)
+	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		rows := 0
 		fuzz.Bounded(t, 64*len(file), func() {
