@@ -54,11 +54,12 @@ func anneal(ctx context.Context, e energy, x []float64, chains int, s boltzmann.
 		at := e.At(0)
 		for k := 1; k < len(betas) && ctx.Err() == nil; k++ {
 			next := e.At(betas[k])
+			p := next.Products()
 			work.Parts(chains, chainsTogether, func(first, last int) {
 				for chain := first; chain < last; chain++ {
 					add(chain, k, at.FreeEnergy(states[chain])-next.FreeEnergy(states[chain]))
 				}
-				next.Sweeps(states[first:last], streams[first:last], false)
+				p.Sweeps(states[first:last], streams[first:last], false)
 			})
 			if at = next; progress != nil && purpose == philox.Anneal {
 				progress(float64(k) / float64(len(betas)-1))

@@ -125,36 +125,49 @@ func (e *conditional) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.weights, e.width())
 }
 
-// conditionalProducts holds W and B in w, W alone in wv, A in a, the rows in x, and the given units of the rows in u.
+// conditionalProducts holds W and B in w, W alone in wv, A in a, and the biases.
 type conditionalProducts struct {
 	*conditional
-	w, wv, a, x, u kernels.Matrix
+	w, a            *kernels.Packed
+	wv              kernels.Matrix
+	visible, hidden []float32
 }
 
-func (e *conditional) products(rows [][]float64) pairwiseProducts {
+func (e *conditional) products() pairwiseProducts {
 	return &conditionalProducts{
-		e, single(e.weights, len(e.hidden), e.width()), singles(rowsOf(e.weights, e.width()), e.v...), single(e.direct, len(e.v), len(e.u)),
-		singles(rows), singles(rows, e.u...),
+		e, packed(e.weights, len(e.hidden), e.width()), packed(e.direct, len(e.v), len(e.u)), columns(e.weights, e.width(), e.v),
+		singleVector(e.visible), singleVector(e.hidden),
 	}
 }
 
-func (p *conditionalProducts) given() kernels.Matrix {
-	inputs := biases(p.visible, p.x.Rows)
-	add(inputs, product(p.u, p.a))
+// conditionalRows holds the rows in x, and the given units of the rows in u.
+type conditionalRows struct {
+	*conditionalProducts
+	m    *room
+	x, u kernels.Matrix
+}
+
+func (p *conditionalProducts) of(m *room, rows [][]float64) pairwiseRows {
+	return &conditionalRows{p, m, m.singles(rows), m.singles(rows, p.u...)}
+}
+
+func (r *conditionalRows) given() kernels.Matrix {
+	inputs := r.m.repeated(r.visible, r.x.Rows)
+	add(inputs, r.m.product(r.u, r.a, len(r.v)))
 	return inputs
 }
 
-func (p *conditionalProducts) up() kernels.Matrix {
-	inputs := biases(p.hidden, p.x.Rows)
-	add(inputs, product(p.x, p.w))
+func (r *conditionalRows) up() kernels.Matrix {
+	inputs := r.m.repeated(r.hidden, r.x.Rows)
+	add(inputs, r.m.product(r.x, r.w, len(r.hidden)))
 	return inputs
 }
 
-func (p *conditionalProducts) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, p.wv) }
+func (r *conditionalRows) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, r.wv) }
 
-func (p *conditionalProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
-	addOuter(to[0], on, p.x)
-	addOuter(to[1], inputs, p.u)
+func (r *conditionalRows) gradient(to [][]float64, inputs, on kernels.Matrix) {
+	addSingles(to[0], r.m.outer(on, r.x))
+	addSingles(to[1], r.m.outer(inputs, r.u))
 	addRows(to[2], inputs)
 	addRows(to[3], on)
 }

@@ -174,9 +174,15 @@ func (e *convolution) pooled() dataset.Shape {
 // eachPatch calls do for each position of a filter and, at each position, for each row of the windows under the
 // filter, counted through all channels. offset is the index in v of the first pixel of this row.
 func (e *convolution) eachPatch(do func(position, row, offset int)) {
-	for p := range e.detection.Units() {
-		for row := range e.channels * e.Window {
-			do(p, row, (row/e.Window*e.shape.Height+p/e.detection.Width+row%e.Window)*e.shape.Width+p%e.detection.Width)
+	position := 0
+	for top := range e.detection.Height {
+		for left := range e.detection.Width {
+			for channel := range e.channels {
+				for row := range e.Window {
+					do(position, channel*e.Window+row, (channel*e.shape.Height+top+row)*e.shape.Width+left)
+				}
+			}
+			position++
 		}
 	}
 }
@@ -241,26 +247,17 @@ func (e *convolution) pools(v []float64, r *rand.Rand) []float64 {
 	left := make([]float64, e.pooled().Units())
 	pools := make([]float64, e.Filters*len(left))
 	for k := range e.Filters {
-		e.draw(left, r, func(p int) float64 { return on.At(k, p) }, func(p int, is bool) {
-			if is {
-				pools[k*len(left)+e.blocks[p]] = 1
+		for α := range left {
+			left[α] = r.Float64()
+		}
+		for p, α := range e.blocks {
+			before := left[α]
+			if left[α] -= on.At(k, p); before > 0 && left[α] <= 0 {
+				pools[k*len(left)+α] = 1
 			}
-		})
+		}
 	}
 	return pools
-}
-
-// draw draws the detection units of a filter, at most one per block, and tells set the state of each. left is memory for
-// one number per block. set may overwrite the probability of its unit.
-func (e *convolution) draw(left []float64, r *rand.Rand, probability func(position int) float64, set func(position int, on bool)) {
-	for α := range left {
-		left[α] = r.Float64()
-	}
-	for p, α := range e.blocks {
-		before := left[α]
-		left[α] -= probability(p)
-		set(p, before > 0 && left[α] <= 0)
-	}
 }
 
 // At scales weights and hidden biases by β. In the base model, the visible biases are the log-odds of the training
@@ -275,7 +272,9 @@ func (e *convolution) At(β float64) energy {
 func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	copy(v, e.base)
 	blocks := float64(e.Filters * len(e.blocks) / (e.Pool * e.Pool))
-	return bernoullis(v, r) + blocks*math.Log1p(float64(e.Pool*e.Pool))
+	logZ := softplusses(v) + blocks*math.Log1p(float64(e.Pool*e.Pool))
+	bernoullis(v, r)
+	return logZ
 }
 
 func (e *convolution) exact() bool { return len(e.visible) <= enumerable }
@@ -313,73 +312,95 @@ func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	return side, rowsOf(e.weights, side.Units())
 }
 
-// convolutionProducts holds W in w. patches has one row for each position of a filter in each row of data, and on has
-// the probabilities of the detection units at these positions, one column per filter.
-type convolutionProducts struct{ w, patches, on kernels.Matrix }
+// convolutionProducts holds W, as it is and packed, c and b.
+type convolutionProducts struct {
+	*convolution
+	w      kernels.Matrix
+	packed *kernels.Packed
+	hidden []float32
+}
 
-func (e *convolution) products(rows [][]float64) *convolutionProducts {
-	n := e.detection.Units()
-	p := &convolutionProducts{w: single(e.weights, e.Filters, e.columns()), patches: kernels.NewMatrix(len(rows)*n, e.columns())}
-	for r, v := range rows {
-		e.eachPatch(func(position, row, offset int) {
-			to := kernels.Row(p.patches, r*n+position)[row*e.Window:]
-			for k, x := range v[offset : offset+e.Window] {
-				to[k] = float32(x)
-			}
+func (e *convolution) Products() products {
+	n, columns := e.Filters, e.columns()
+	return &convolutionProducts{e, single(e.weights, n, columns), packed(e.weights, n, columns), singleVector(e.hidden)}
+}
+
+// of returns the patches, with one row for each position of a filter in each row of data, and the probabilities of the
+// detection units at these positions, with one column per filter.
+func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels.Matrix) {
+	n, blocks := p.detection.Units(), p.pooled().Units()
+	patches = m.matrix(len(rows)*n, p.columns())
+	v := m.floats(len(p.visible))
+	for r, row := range rows {
+		narrow(v, row)
+		p.eachPatch(func(position, row, offset int) {
+			copy(patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window], v[offset:])
 		})
 	}
-	p.on = product(p.patches, p.w)
-	most, total := kernels.NewMatrix(e.pooled().Units(), e.Filters), kernels.NewMatrix(e.pooled().Units(), e.Filters)
+	on = m.product(patches, p.packed, p.Filters)
+	most, total := m.matrix(blocks, p.Filters), m.matrix(blocks, p.Filters)
 	for r := range rows {
-		of := kernels.Rows(p.on, r*n, (r+1)*n)
+		of := kernels.Rows(on, r*n, (r+1)*n)
 		clear(most.Data) // all units off have the input 0
-		for position, α := range e.blocks {
+		for position, α := range p.blocks {
 			on, most := kernels.Row(of, position), kernels.Row(most, α)
-			for k, bias := range e.hidden {
-				on[k] += float32(bias)
-				most[k] = max(most[k], on[k])
-			}
-		}
-		for i, m := range most.Data {
-			total.Data[i] = float32(math.Exp(float64(-m)))
-		}
-		for position, α := range e.blocks {
-			on, most, total := kernels.Row(of, position), kernels.Row(most, α), kernels.Row(total, α)
+			kernels.AddMultiple(on, 1, p.hidden)
 			for k, input := range on {
-				on[k] = float32(math.Exp(float64(input - most[k])))
-				total[k] += on[k]
+				if input > most[k] {
+					most[k] = input
+				}
 			}
 		}
-		for position, α := range e.blocks {
+		clear(total.Data)
+		exponentials(total.Data, most.Data)
+		for position, α := range p.blocks {
+			on := kernels.Row(of, position)
+			exponentials(on, kernels.Row(most, α))
+			kernels.AddMultiple(kernels.Row(total, α), 1, on)
+		}
+		for position, α := range p.blocks {
 			on, total := kernels.Row(of, position), kernels.Row(total, α)
 			for k := range on {
 				on[k] /= total[k]
 			}
 		}
 	}
-	return p
+	return patches, on
 }
 
-func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
-	p, n := e.products(rows), e.detection.Units()
-	left := make([]float64, e.pooled().Units())
-	for r, random := range draws {
-		on := kernels.Rows(p.on, r*n, (r+1)*n)
-		for k := range e.Filters {
-			e.draw(left, random, func(p int) float64 { return float64(kernels.Row(on, p)[k]) }, func(p int, is bool) {
-				kernels.Row(on, p)[k] = 0
-				if is {
-					kernels.Row(on, p)[k] = 1
-				}
-			})
+// draw replaces probabilities of the detection units of a row by draws, at most one unit per block. left is memory for
+// one number per block.
+func (p *convolutionProducts) draw(left []float64, on kernels.Matrix, r *rand.Rand) {
+	for k := range p.Filters {
+		for α := k; α < len(left); α += p.Filters {
+			left[α] = r.Float64()
 		}
 	}
-	clear(p.patches.Data)
-	kernels.AddMulNN(p.patches, p.on, p.w)
+	for position, α := range p.blocks {
+		left, on := left[α*p.Filters:(α+1)*p.Filters], kernels.Row(on, position)[:p.Filters]
+		for k, before := range left {
+			left[k] -= float64(on[k])
+			if on[k] = 0; before > 0 && left[k] <= 0 {
+				on[k] = 1
+			}
+		}
+	}
+}
+
+func (p *convolutionProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
+	m := newRoom()
+	defer m.leave()
+	patches, on := p.of(m, rows)
+	n, left := p.detection.Units(), make([]float64, p.pooled().Units()*p.Filters)
+	for r, random := range draws {
+		p.draw(left, kernels.Rows(on, r*n, (r+1)*n), random)
+	}
+	clear(patches.Data)
+	kernels.AddMulNN(patches, on, p.w)
 	for r, v := range rows {
-		copy(v, e.visible)
-		e.eachPatch(func(position, row, offset int) {
-			addSingles(v[offset:offset+e.Window], kernels.Row(p.patches, r*n+position)[row*e.Window:(row+1)*e.Window])
+		copy(v, p.visible)
+		p.eachPatch(func(position, row, offset int) {
+			addSingles(v[offset:offset+p.Window], patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window])
 		})
 		if means {
 			sigmoids(v)
@@ -390,11 +411,13 @@ func (e *convolution) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) [
 	return certain(len(rows))
 }
 
-func (e *convolution) Gradients(to [][]float64, factor float64, rows [][]float64) {
-	p := e.products(rows)
-	kernels.Scale(p.on.Data, -factor)
-	addOuter(to[0], p.on, p.patches)
-	addRows(to[1], p.on)
+func (p *convolutionProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	m := newRoom()
+	defer m.leave()
+	patches, on := p.of(m, rows)
+	kernels.Scale(on.Data, -factor)
+	addSingles(to[0], m.outer(on, patches))
+	addRows(to[1], on)
 	for _, v := range rows {
 		floats.AddScaled(to[2], -factor, v)
 	}

@@ -107,25 +107,30 @@ func (e *meanCovariance) Begin(_ [][]float64, r *rand.Rand) {
 	}
 }
 
-// factor returns G_k(y) and its derivatives with respect to y and d_k.
-func (e *meanCovariance) factor(k int, y float64) (g, slope, bias float64) {
+// rates returns e^(d_k) for Gamma-distributed units, and d_k for binary ones.
+func (e *meanCovariance) rates() []float64 {
 	if e.gamma {
-		γ, l := math.Exp(e.shape[k]), math.Log1p(y*y/2)
-		return γ * l, γ * y / (1 + y*y/2), γ * l
+		return expOf(e.shape)
 	}
-	input := e.shape[k] - y*y/2
-	on := statistics.Sigmoid(input)
-	return -statistics.Softplus(input), on * y, -on
+	return e.shape
 }
 
 func (e *meanCovariance) FreeEnergy(x []float64) float64 {
-	f := quadratic(e.log, x) - floats.Dot(e.visible, x)
+	return e.freeEnergy(expOf(e.log), e.rates(), x)
+}
+
+// freeEnergy returns F(x), given Λ and the rates.
+func (e *meanCovariance) freeEnergy(precisions, rates, x []float64) float64 {
+	f := quadratic(precisions, x) - floats.Dot(e.visible, x)
 	for j := range e.hidden {
 		f -= statistics.Softplus(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
 	}
-	for k := range e.shape {
-		g, _, _ := e.factor(k, floats.Dot(row(e.factors, k, x), x))
-		f += g
+	for k, rate := range rates {
+		if y := floats.Dot(row(e.factors, k, x), x); e.gamma {
+			f += float64(rate * math.Log1p(y*y/2)) // rounded also where processors could add in the same operation
+		} else {
+			f -= statistics.Softplus(rate - y*y/2)
+		}
 	}
 	return f
 }
@@ -138,10 +143,14 @@ func (e *meanCovariance) Slope(to, x []float64) {
 		w := row(e.weights, j, x)
 		floats.AddScaled(to, -statistics.Sigmoid(e.hidden[j]+floats.Dot(w, x)), w)
 	}
-	for k := range e.shape {
+	for k, rate := range e.rates() {
 		r := row(e.factors, k, x)
-		_, slope, _ := e.factor(k, floats.Dot(r, x))
-		floats.AddScaled(to, slope, r)
+		y := floats.Dot(r, x)
+		if e.gamma {
+			floats.AddScaled(to, rate*y/(1+y*y/2), r)
+		} else {
+			floats.AddScaled(to, statistics.Sigmoid(rate-y*y/2)*y, r)
+		}
 	}
 }
 
@@ -165,7 +174,9 @@ func (e *meanCovariance) Base(x []float64, r *rand.Rand) float64 {
 	if !e.gamma {
 		binary += len(e.shape)
 	}
-	return normals(x, r) + float64(binary)*math.Ln2
+	logZ := normalLogZ(x) + float64(binary)*math.Ln2
+	addNormals(x, r)
+	return logZ
 }
 
 func (e *meanCovariance) exact() bool {
@@ -204,56 +215,54 @@ func (e *meanCovariance) Fields() (dataset.Shape, [][]float64) {
 // weights, followed by the factors.
 type covarianceProducts struct {
 	*meanCovariance
-	filters                 kernels.Matrix
-	hidden, precisions, off []float32
-	biases                  []float32 // d for binary units, and e^d for Gamma-distributed units
+	packed                      *kernels.Packed
+	filters                     kernels.Matrix
+	visible, hidden, precisions []float32
+	rates                       []float32
+	wide, wideRates             []float64 // Λ and the rates
 }
 
-func (e *meanCovariance) products() *covarianceProducts {
-	n, units := len(e.hidden)+len(e.shape), len(e.visible)
-	p := &covarianceProducts{meanCovariance: e, filters: single(slices.Concat(e.weights, e.factors), n, units), off: make([]float32, n)}
-	of := func(values []float64) []float32 { return single(values, 1, len(values)).Data[:len(values)] } // Data is never empty
-	p.hidden, p.precisions, p.biases = of(e.hidden), of(exponentials(e.log)), of(e.shape)
-	if e.gamma {
-		p.biases = of(exponentials(e.shape))
+func (e *meanCovariance) Products() products {
+	n, units, filters := len(e.hidden)+len(e.shape), len(e.visible), slices.Concat(e.weights, e.factors)
+	p := &covarianceProducts{
+		meanCovariance: e, packed: packed(filters, n, units), filters: single(filters, n, units),
+		visible: singleVector(e.visible), hidden: singleVector(e.hidden), wide: expOf(e.log), wideRates: e.rates(),
 	}
+	p.precisions, p.rates = singleVector(p.wide), singleVector(p.wideRates)
 	return p
 }
 
 // slopes replaces the filter outputs y, first of the hidden units and then of the factors, by ∂F/∂y.
-func (p *covarianceProducts) slopes(y kernels.Matrix) {
-	n := len(p.hidden)
-	square := make([]float32, len(p.biases))
+func (p *covarianceProducts) slopes(m *room, y kernels.Matrix) {
+	n, square := len(p.hidden), m.floats(len(p.rates))
 	for r := range y.Rows {
 		h, y := kernels.Row(y, r)[:n], kernels.Row(y, r)[n:]
-		for j, c := range p.hidden {
-			h[j] += c
-		}
-		negatedMeans(h, p.off)
+		kernels.AddMultiple(h, 1, p.hidden)
+		m.negateMeans(h)
 		if p.gamma {
 			for k, v := range y {
-				y[k] = p.biases[k] * v / (1 + v*v/2)
+				y[k] = p.rates[k] * v / (1 + v*v/2)
 			}
 			continue
 		}
 		for k, v := range y {
-			square[k] = p.biases[k] - v*v/2
+			square[k] = p.rates[k] - v*v/2
 		}
-		negatedMeans(square, p.off)
+		m.negateMeans(square)
 		for k, on := range square {
 			y[k] *= -on
 		}
 	}
 }
 
-// slope writes ∂F/∂x for each row of x to to.
-func (p *covarianceProducts) slope(to, x kernels.Matrix) {
-	y := product(x, p.filters)
-	p.slopes(y)
+// slope writes ∂F/∂x for each row of x to to. y is memory for the filter outputs.
+func (p *covarianceProducts) slope(m *room, to, x, y kernels.Matrix) {
+	kernels.MulPacked(y, x, p.packed)
+	p.slopes(m, y)
 	for r := range x.Rows {
 		to := kernels.Row(to, r)
 		for i, v := range kernels.Row(x, r) {
-			to[i] = p.precisions[i]*v - float32(p.visible[i])
+			to[i] = p.precisions[i]*v - p.visible[i]
 		}
 	}
 	kernels.AddMulNN(to, y, p.filters)
@@ -261,32 +270,36 @@ func (p *covarianceProducts) slope(to, x kernels.Matrix) {
 
 // Sweeps moves rows along trajectories of Hamiltonian Monte Carlo. Since trajectories have no means, it leaves the rows
 // unchanged if means is true. The energies at both ends of a trajectory are in double precision.
-func (e *meanCovariance) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
+func (p *covarianceProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
 	if means {
 		return certain(len(rows))
 	}
-	p, ε := e.products(), float32(e.step[0])
-	end, slope, momenta := singles(rows), kernels.NewMatrix(len(rows), len(e.visible)), kernels.NewMatrix(len(rows), len(e.visible))
-	momentum := make([]float64, len(e.visible))
+	m := newRoom()
+	defer m.leave()
+	ε, units := float32(p.step[0]), len(p.visible)
+	end, slope, momenta := m.singles(rows), m.matrix(len(rows), units), m.matrix(len(rows), units)
+	y := m.matrix(len(rows), p.filters.Rows)
+	momentum, to := make([]float64, units), make([]float64, units)
 	before, accepted := make([]float64, len(rows)), make([]float64, len(rows))
 	for r, x := range rows {
 		draw(momentum, 1, draws[r])
-		before[r] = e.FreeEnergy(x) + floats.Dot(momentum, momentum)/2
-		copy(kernels.Row(momenta, r), single(momentum, 1, len(momentum)).Data)
+		before[r] = p.freeEnergy(p.wide, p.wideRates, x) + floats.Dot(momentum, momentum)/2
+		narrow(kernels.Row(momenta, r), momentum)
 	}
-	p.slope(slope, end)
+	p.slope(m, slope, end, y)
 	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
 	for step := range leapfrogs {
 		kernels.AddMultiple(end.Data, ε, momenta.Data)
-		p.slope(slope, end)
+		p.slope(m, slope, end, y)
 		if step < leapfrogs-1 {
 			kernels.AddMultiple(momenta.Data, -ε, slope.Data)
 		}
 	}
 	kernels.AddMultiple(momenta.Data, -ε/2, slope.Data)
 	for r, x := range rows {
-		to, m := kernels.Doubles(kernels.Row(end, r)), kernels.Doubles(kernels.Row(momenta, r))
-		ratio := math.Exp(before[r] - (e.FreeEnergy(to) + floats.Dot(m, m)/2))
+		widen(to, kernels.Row(end, r))
+		widen(momentum, kernels.Row(momenta, r))
+		ratio := math.Exp(before[r] - (p.freeEnergy(p.wide, p.wideRates, to) + floats.Dot(momentum, momentum)/2))
 		if ratio > draws[r].Float64() {
 			copy(x, to)
 		}
@@ -315,31 +328,32 @@ func (e *meanCovariance) adapt(accepted float64) error {
 	return nil
 }
 
-func (e *meanCovariance) Gradients(to [][]float64, factor float64, rows [][]float64) {
-	p, x, n, units := e.products(), singles(rows), len(e.hidden), len(e.visible)
-	y := product(x, p.filters)
-	squares := make([]float32, len(e.shape))
+func (p *covarianceProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	m := newRoom()
+	defer m.leave()
+	x, n, units := m.singles(rows), len(p.hidden), len(p.visible)
+	y, squares := m.product(x, p.packed, p.filters.Rows), m.floats(len(p.shape))
+	shapes := to[4]
 	for r := range rows {
 		for k, v := range kernels.Row(y, r)[n:] {
 			squares[k] = v * v / 2
 		}
 		for k, s := range squares {
-			if e.gamma {
-				to[4][k] += factor * float64(p.biases[k]) * math.Log1p(float64(s))
+			if p.gamma {
+				shapes[k] += factor * float64(p.rates[k]) * math.Log1p(float64(s))
 			} else {
-				to[4][k] -= factor * float64(kernels.Sigmoid(p.biases[k]-s))
+				shapes[k] -= factor * float64(kernels.Sigmoid(p.rates[k]-s))
 			}
 		}
 	}
-	p.slopes(y)
+	p.slopes(m, y)
 	kernels.Scale(y.Data, factor)
-	outer := make([]float64, (n+len(e.shape))*units)
-	addOuter(outer, y, x)
-	floats.Add(to[0], outer[:n*units])
-	floats.Add(to[1], outer[n*units:])
+	outer := m.outer(y, x)
+	addSingles(to[0], outer[:n*units])
+	addSingles(to[1], outer[n*units:])
 	for r, row := range rows {
 		addSingles(to[3], kernels.Row(y, r)[:n])
 		floats.AddScaled(to[2], -factor, row)
-		addQuadratic(to[5], factor, e.log, row)
 	}
+	addQuadratics(to[5], factor, p.log, rows)
 }

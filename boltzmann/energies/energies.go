@@ -17,6 +17,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -48,14 +49,8 @@ type energy interface {
 	Begin(rows [][]float64, r *rand.Rand)
 	// FreeEnergy returns F(x).
 	FreeEnergy(x []float64) float64
-	// Gradients adds factor times the sum of ∂F/∂θ over rows to to, which holds one slice per parameter. Matrix
-	// products are in single precision.
-	Gradients(to [][]float64, factor float64, rows [][]float64)
-	// Sweeps moves one Markov chain per row by one step, in place. The step leaves p(x) invariant. Chain r draws from
-	// draws[r]. Matrix products are in single precision. If means is true, Sweeps replaces x by its expected value
-	// given the hidden units instead of drawing it; an energy without expected values leaves x unchanged. Sweeps
-	// returns the acceptance probability of each chain's step, which is 1 for Gibbs sampling.
-	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
+	// Products returns the computations for many rows at once. They use copies of the parameters.
+	Products() products
 	// At returns the energy at an inverse temperature β between 0 and 1. At 1 it is the energy itself,
 	// and at 0 its base model of independent units.
 	At(β float64) energy
@@ -68,6 +63,17 @@ type energy interface {
 	// Fields returns the filters of the machine and the shape of a filter. The shape is zero if each filter covers a
 	// whole row.
 	Fields() (dataset.Shape, [][]float64)
+}
+
+// products computes for many rows at once, with matrix products in single precision. Its methods may run concurrently.
+type products interface {
+	// Gradients adds factor times the sum of ∂F/∂θ over rows to to, which holds one slice per parameter.
+	Gradients(to [][]float64, factor float64, rows [][]float64)
+	// Sweeps moves one Markov chain per row by one step, in place. The step leaves p(x) invariant. Chain r draws from
+	// draws[r]. If means is true, Sweeps replaces x by its expected value given the hidden units instead of drawing it;
+	// an energy without expected values leaves x unchanged. Sweeps returns the acceptance probability of each chain's
+	// step, which is 1 for Gibbs sampling.
+	Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64
 }
 
 // sloped is an energy that has its gradient ∂F/∂x if its units are real.
@@ -85,21 +91,38 @@ func integrable(n, units int) bool {
 	return n <= enumerable && math.Ldexp(math.Pow(float64(units), 3), n) <= 1<<34
 }
 
-// bernoulli draws a unit that is on with probability σ(input).
-func bernoulli(input float64, r *rand.Rand) float64 {
-	if r.Float64() < statistics.Sigmoid(input) {
+// bernoulli draws a unit that is on with probability σ(input). near is −σ(input) in single precision, from which it
+// differs by less than nearError; σ(input) itself decides only draws that are as near.
+func bernoulli[F float32 | float64](input F, near float32, r *rand.Rand) F {
+	const nearError = 1e-6
+	u := r.Float64()
+	above := u + float64(near)
+	if above < -nearError || above <= nearError && u < statistics.Sigmoid(float64(input)) {
 		return 1
 	}
 	return 0
 }
 
-// bernoullis replaces inputs of units by draws of the units, and returns the units' log Z, Σ log(1 + e^input).
-func bernoullis(x []float64, r *rand.Rand) (logZ float64) {
+// bernoullis replaces inputs of binary units by draws of the units.
+func bernoullis[F float32 | float64](x []F, r *rand.Rand) {
+	m := newRoom()
+	defer m.leave()
+	near := m.floats(len(x))
 	for i, input := range x {
-		logZ += statistics.Softplus(input)
-		x[i] = bernoulli(input, r)
+		near[i] = float32(input)
 	}
-	return logZ
+	m.negateMeans(near)
+	for i, input := range x {
+		x[i] = bernoulli(input, near[i], r)
+	}
+}
+
+// softplusses returns Σ log(1 + e^input), which is log Z of binary units with these inputs.
+func softplusses(inputs []float64) (sum float64) {
+	for _, input := range inputs {
+		sum += statistics.Softplus(input)
+	}
+	return sum
 }
 
 // sigmoids replaces inputs of units by the probabilities that the units are on, and returns them.
@@ -110,11 +133,17 @@ func sigmoids(inputs []float64) []float64 {
 	return inputs
 }
 
-// normals adds standard normal draws to means, in place, and returns log Z of the energy ½|x|² − meanᵀx.
-func normals(x []float64, r *rand.Rand) (logZ float64) {
-	for i, mean := range x {
-		logZ += (mean*mean + math.Log(2*math.Pi)) / 2
+// addNormals adds standard normal draws to x.
+func addNormals(x []float64, r *rand.Rand) {
+	for i := range x {
 		x[i] += r.NormFloat64()
+	}
+}
+
+// normalLogZ returns log Z of the energy ½|x|² − meanᵀx.
+func normalLogZ(mean []float64) (logZ float64) {
+	for _, m := range mean {
+		logZ += (m*m + math.Log(2*math.Pi)) / 2
 	}
 	return logZ
 }
@@ -146,22 +175,25 @@ func scaled(factor float64, values []float64) []float64 {
 // slow is the Rate of parameters that are logarithms of precisions.
 const slow = 0.1
 
-// quadratic returns ½xᵀΛx for a diagonal Λ, given log Λ.
-func quadratic(log, x []float64) (f float64) {
+// quadratic returns ½xᵀΛx for a diagonal Λ.
+func quadratic(diagonal, x []float64) (f float64) {
 	for i, v := range x {
-		f += math.Exp(log[i]) * v * v / 2
+		f += diagonal[i] * v * v / 2
 	}
 	return f
 }
 
-// addQuadratic adds factor times the gradient of ½xᵀΛx with respect to log Λ to to.
-func addQuadratic(to []float64, factor float64, log, x []float64) {
-	for i, v := range x {
-		to[i] += factor * math.Exp(log[i]) * v * v / 2
+// addQuadratics adds factor times the gradient of ½xᵀΛx with respect to log Λ, summed over rows x, to to.
+func addQuadratics(to []float64, factor float64, log []float64, rows [][]float64) {
+	factors := scaled(factor, expOf(log))
+	for _, x := range rows {
+		for i, v := range x {
+			to[i] += factors[i] * v * v / 2
+		}
 	}
 }
 
-func exponentials(log []float64) []float64 {
+func expOf(log []float64) []float64 {
 	to := make([]float64, len(log))
 	for i, l := range log {
 		to[i] = math.Exp(l)
@@ -218,36 +250,145 @@ func gaussian(shift []float64, precision *mat.SymDense) float64 {
 	return floats.Dot(shift, mean.RawVector().Data)/2 + d/2*math.Log(2*math.Pi) - c.LogDet()/2
 }
 
+// single returns values in single precision.
 func single(values []float64, rows, columns int) kernels.Matrix {
 	m := kernels.NewMatrix(rows, columns)
+	narrow(m.Data, values)
+	return m
+}
+
+func singleVector(values []float64) []float32 {
+	to := make([]float32, len(values))
+	narrow(to, values)
+	return to
+}
+
+// narrow writes values to to in single precision.
+func narrow(to []float32, values []float64) {
+	to = to[:len(values)]
 	for i, v := range values {
-		m.Data[i] = float32(v)
+		to[i] = float32(v)
+	}
+}
+
+// widen writes values to to in double precision.
+func widen(to []float64, values []float32) {
+	to = to[:len(values)]
+	for i, v := range values {
+		to[i] = float64(v)
+	}
+}
+
+// columns returns the columns of a matrix with the indices of, in single precision. The matrix has the given number of
+// columns.
+func columns(values []float64, n int, of []int) kernels.Matrix {
+	m := kernels.NewMatrix(len(values)/n, len(of))
+	for i := range m.Rows {
+		pickSingles(kernels.Row(m, i), values[i*n:(i+1)*n], of)
 	}
 	return m
 }
 
+func pickSingles(to []float32, values []float64, of []int) {
+	for k := range to {
+		to[k] = float32(values[of[k]])
+	}
+}
+
+// packed returns filters, one per row, as product reads them, in single precision.
+func packed(values []float64, rows, columns int) *kernels.Packed {
+	m := newRoom()
+	defer m.leave()
+	filters, p := m.matrix(rows, columns), kernels.NewPacked(rows, columns)
+	narrow(filters.Data, values)
+	p.Pack(filters, 0, rows)
+	return p
+}
+
+// room is memory for the matrices of one computation. Their values are undefined at first.
+type room struct {
+	data, off []float32
+	used      int
+}
+
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
+func newRoom() *room { return rooms.Get().(*room) }
+
+// leave ends the use of all matrices of the room.
+func (m *room) leave() {
+	m.used = 0
+	rooms.Put(m)
+}
+
+func (m *room) floats(n int) []float32 {
+	if m.used+n > len(m.data) {
+		m.data, m.used = make([]float32, max(n, 2*len(m.data))), 0
+	}
+	m.used += n
+	return m.data[m.used-n : m.used : m.used]
+}
+
+func (m *room) matrix(rows, columns int) kernels.Matrix {
+	stride := max(columns, 1)
+	return kernels.Matrix{Rows: rows, Cols: columns, Stride: stride, Data: m.floats(rows * stride)}
+}
+
 // singles returns the units of rows in single precision: the units with the indices of, or all units.
-func singles(rows [][]float64, of ...int) kernels.Matrix {
-	if of == nil {
-		return single(slices.Concat(rows...), len(rows), len(rows[0]))
+func (m *room) singles(rows [][]float64, of ...int) kernels.Matrix {
+	if of != nil {
+		to := m.matrix(len(rows), len(of))
+		for r, x := range rows {
+			pickSingles(kernels.Row(to, r), x, of)
+		}
+		return to
 	}
-	var values []float64
-	for _, x := range rows {
-		values = append(values, pick(x, of)...)
+	to := m.matrix(len(rows), len(rows[0]))
+	for r, x := range rows {
+		narrow(kernels.Row(to, r), x)
 	}
-	return single(values, len(rows), len(of))
+	return to
 }
 
-// biases returns a matrix with n rows, each a copy of values.
-func biases(values []float64, n int) kernels.Matrix {
-	return single(slices.Repeat(values, n), n, len(values))
+// repeated returns a matrix with n rows, each a copy of values.
+func (m *room) repeated(values []float32, n int) kernels.Matrix {
+	to := m.matrix(n, len(values))
+	for r := range n {
+		copy(kernels.Row(to, r), values)
+	}
+	return to
 }
 
-// addOuter adds aᵀ·b to to.
-func addOuter(to []float64, a, b kernels.Matrix) {
-	product := kernels.NewMatrix(a.Cols, b.Cols)
+// product returns a·bᵀ for a packed matrix b with the given number of rows.
+func (m *room) product(a kernels.Matrix, b *kernels.Packed, rows int) kernels.Matrix {
+	c := m.matrix(a.Rows, rows)
+	kernels.MulPacked(c, a, b)
+	return c
+}
+
+// multiplied returns the elementwise product of two matrices.
+func (m *room) multiplied(a, b kernels.Matrix) kernels.Matrix {
+	c := m.matrix(a.Rows, a.Cols)
+	to, factors := c.Data[:len(a.Data)], b.Data[:len(a.Data)]
+	for i, v := range a.Data {
+		to[i] = v * factors[i]
+	}
+	return c
+}
+
+// outer returns aᵀ·b.
+func (m *room) outer(a, b kernels.Matrix) []float32 {
+	product := m.matrix(a.Cols, b.Cols)
 	kernels.MulTN(product, 0, a, b)
-	addSingles(to, product.Data)
+	return product.Data[:a.Cols*b.Cols]
+}
+
+// negateMeans replaces inputs of binary units by −σ(input).
+func (m *room) negateMeans(inputs []float32) {
+	if len(m.off) < len(inputs) {
+		m.off = make([]float32, len(inputs))
+	}
+	kernels.Residual(inputs, m.off[:len(inputs)])
 }
 
 // addRows adds the sum of the rows of m to to.
@@ -258,6 +399,7 @@ func addRows(to []float64, m kernels.Matrix) {
 }
 
 func addSingles(to []float64, values []float32) {
+	to = to[:len(values)]
 	for i, v := range values {
 		to[i] += float64(v)
 	}
@@ -267,22 +409,3 @@ func add(to, m kernels.Matrix) { kernels.AddMultiple(to.Data, 1, m.Data) }
 
 // certain returns the acceptance probabilities of n steps of Gibbs sampling, all 1.
 func certain(n int) []float64 { return slices.Repeat([]float64{1}, n) }
-
-// negatedMeans replaces inputs of binary units by −σ(input).
-func negatedMeans(inputs, off []float32) { kernels.Residual(inputs, off[:len(inputs)]) }
-
-// product returns a·bᵀ.
-func product(a, b kernels.Matrix) kernels.Matrix {
-	c := kernels.NewMatrix(a.Rows, b.Rows)
-	kernels.MulNT(c, a, b)
-	return c
-}
-
-// multiplied returns the elementwise product of two matrices.
-func multiplied(a, b kernels.Matrix) kernels.Matrix {
-	c := kernels.NewMatrix(a.Rows, a.Cols)
-	for i, v := range a.Data {
-		c.Data[i] = v * b.Data[i]
-	}
-	return c
-}

@@ -98,7 +98,7 @@ func covariances(factors int) example {
 	random(e, 0.8, 3)
 	x := example{energy: e, real: true, free: all(2), x: make([]float64, 2), hidden: oracle.Binary(2 + factors)}
 	x.joint = func(x, h []float64) float64 {
-		energy := quadratic(e.log, x) - floats.Dot(e.visible, x)
+		energy := quadratic(expOf(e.log), x) - floats.Dot(e.visible, x)
 		for j, w := range rowsOf(e.weights, 2) {
 			energy -= h[j] * (e.hidden[j] + floats.Dot(w, x))
 		}
@@ -233,7 +233,7 @@ func TestRealHiddenUnitsIntegrateOut(t *testing.T) {
 	b := studentT()
 	g := b.energy.(*meanCovariance)
 	for _, x := range a.rows(4) {
-		want := quadratic(e.logVisible, x)
+		want := quadratic(expOf(e.logVisible), x)
 		for i := range e.bias {
 			w, α, μ := e.weights[i*2:][:2], math.Exp(e.logSlab[i]), e.mean[i]
 			integral := 0.0
@@ -251,7 +251,7 @@ func TestRealHiddenUnitsIntegrateOut(t *testing.T) {
 		}
 		near(t, "F(v) with slabs", e.FreeEnergy(x), want, 1e-8)
 
-		want = quadratic(g.log, x) - floats.Dot(g.visible, x)
+		want = quadratic(expOf(g.log), x) - floats.Dot(g.visible, x)
 		for j, w := range rowsOf(g.weights, 2) {
 			want -= statistics.Softplus(g.hidden[j] + floats.Dot(w, x))
 		}
@@ -390,7 +390,7 @@ func TestSweepsReachTheMeans(t *testing.T) {
 			x, sum := slices.Clone(e.x), make([]float64, len(want))
 			e.energy.Base(x, r)
 			for sweep := range sweeps {
-				e.energy.Sweeps([][]float64{x}, []*rand.Rand{r}, false)
+				e.energy.Products().Sweeps([][]float64{x}, []*rand.Rand{r}, false)
 				if sweep >= sweeps/10 {
 					floats.AddScaled(sum, 1/float64(sweeps-sweeps/10), moments(x))
 				}
@@ -458,7 +458,7 @@ func TestManyRowsAtOnce(t *testing.T) {
 				e.energy.(rowwise).Gradient(to, 0.5, x)
 			}
 		})
-		for i, g := range gradients(func(to [][]float64) { e.energy.Gradients(to, 0.5, rows) }) {
+		for i, g := range gradients(func(to [][]float64) { e.energy.Products().Gradients(to, 0.5, rows) }) {
 			for j, v := range g {
 				near(t, e.energy.Parameters()[i].Name, v, want[i][j], 1e-4*(1+math.Abs(want[i][j])))
 			}

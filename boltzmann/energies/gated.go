@@ -126,38 +126,53 @@ func (e *gated) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, fields
 }
 
-// gatedProducts holds A, B and C, x and y of all rows, and A_fᵀx and B_fᵀy of all rows and factors.
+// gatedProducts holds A, B and C, the last two also for products with their transposes, and the biases.
 type gatedProducts struct {
 	*gated
-	a, b, c, x, y, ofX, ofY kernels.Matrix
+	a, b, c         *kernels.Packed
+	second, gates   kernels.Matrix
+	visible, hidden []float32
 }
 
-func (e *gated) products(rows [][]float64) pairwiseProducts {
-	p := &gatedProducts{
-		gated: e, x: singles(rows, e.u...), y: singles(rows, e.v...),
-		a: single(e.first, e.factors(), len(e.u)), b: single(e.second, e.factors(), len(e.v)), c: single(e.gates, e.factors(), len(e.hidden)),
+func (e *gated) products() pairwiseProducts {
+	n := e.factors()
+	return &gatedProducts{
+		e, packed(e.first, n, len(e.u)), packed(e.second, n, len(e.v)), packed(e.gates, n, len(e.hidden)),
+		single(e.second, n, len(e.v)), single(e.gates, n, len(e.hidden)), singleVector(e.visible), singleVector(e.hidden),
 	}
-	p.ofX, p.ofY = product(p.x, p.a), product(p.y, p.b)
-	return p
 }
 
-func (p *gatedProducts) given() kernels.Matrix { return biases(p.visible, p.x.Rows) }
+// gatedRows holds x, y, A_fᵀx and B_fᵀy of all rows and factors, and the products of A_fᵀx and B_fᵀy.
+type gatedRows struct {
+	*gatedProducts
+	m                    *room
+	x, y, ofX, ofY, ofXY kernels.Matrix
+}
 
-func (p *gatedProducts) up() kernels.Matrix {
-	inputs := biases(p.hidden, p.x.Rows)
-	kernels.AddMulNN(inputs, multiplied(p.ofX, p.ofY), p.c)
+func (p *gatedProducts) of(m *room, rows [][]float64) pairwiseRows {
+	r := &gatedRows{gatedProducts: p, m: m, x: m.singles(rows, p.u...), y: m.singles(rows, p.v...)}
+	r.ofX, r.ofY = m.product(r.x, p.a, p.factors()), m.product(r.y, p.b, p.factors())
+	r.ofXY = m.multiplied(r.ofX, r.ofY)
+	return r
+}
+
+func (r *gatedRows) given() kernels.Matrix { return r.m.repeated(r.visible, r.x.Rows) }
+
+func (r *gatedRows) up() kernels.Matrix {
+	inputs := r.m.repeated(r.hidden, r.x.Rows)
+	kernels.AddMulNN(inputs, r.ofXY, r.gates)
 	return inputs
 }
 
-func (p *gatedProducts) addField(to, h kernels.Matrix) {
-	kernels.AddMulNN(to, multiplied(p.ofX, product(h, p.c)), p.b)
+func (r *gatedRows) addField(to, h kernels.Matrix) {
+	kernels.AddMulNN(to, r.m.multiplied(r.ofX, r.m.product(h, r.c, r.factors())), r.second)
 }
 
-func (p *gatedProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
-	gates := product(on, p.c)
-	addOuter(to[0], multiplied(gates, p.ofY), p.x)
-	addOuter(to[1], multiplied(gates, p.ofX), p.y)
-	addOuter(to[2], multiplied(p.ofX, p.ofY), on)
+func (r *gatedRows) gradient(to [][]float64, inputs, on kernels.Matrix) {
+	gates := r.m.product(on, r.c, r.factors())
+	addSingles(to[0], r.m.outer(r.m.multiplied(gates, r.ofY), r.x))
+	addSingles(to[1], r.m.outer(r.m.multiplied(gates, r.ofX), r.y))
+	addSingles(to[2], r.m.outer(r.ofXY, on))
 	addRows(to[3], inputs)
 	addRows(to[4], on)
 }

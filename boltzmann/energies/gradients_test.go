@@ -1,6 +1,8 @@
 package energies
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -39,16 +41,21 @@ func (e *meanCovariance) Gradient(to [][]float64, factor float64, x []float64) {
 		to[3][j] -= factor * on
 	}
 	for k := range e.shape {
-		_, slope, bias := e.factor(k, floats.Dot(row(e.factors, k, x), x))
+		y := floats.Dot(row(e.factors, k, x), x)
+		on := statistics.Sigmoid(e.shape[k] - y*y/2)
+		slope, bias := on*y, -on
+		if γ := math.Exp(e.shape[k]); e.gamma {
+			slope, bias = γ*y/(1+y*y/2), γ*math.Log1p(y*y/2)
+		}
 		floats.AddScaled(row(to[1], k, x), factor*slope, x)
 		to[4][k] += factor * bias
 	}
 	floats.AddScaled(to[2], -factor, x)
-	addQuadratic(to[5], factor, e.log, x)
+	addQuadratics(to[5], factor, e.log, [][]float64{x})
 }
 
 func (e *spikeAndSlab) Gradient(to [][]float64, factor float64, v []float64) {
-	addQuadratic(to[4], factor, e.logVisible, v)
+	addQuadratics(to[4], factor, e.logVisible, [][]float64{v})
 	for i := range e.bias {
 		s := e.slab(i, v)
 		on := -factor * statistics.Sigmoid(s.input)
@@ -57,7 +64,7 @@ func (e *spikeAndSlab) Gradient(to [][]float64, factor float64, v []float64) {
 		to[5][i] -= on * s.extra * s.square / 2
 		to[3][i] += on * (s.sum*s.weighted - s.y*s.y) / (2 * s.α)
 		for j, x := range v {
-			to[0][i*e.units+j] += on * (e.mean[i]*x + (s.y*x-sign(s.w[j])*(x*x*s.sum+s.weighted)/2)/s.α)
+			to[0][i*e.units+j] += on * (e.mean[i]*x + (s.y*x-math.Copysign(1, s.w[j])*(x*x*s.sum+s.weighted)/2)/s.α)
 		}
 	}
 }

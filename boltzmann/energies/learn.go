@@ -98,18 +98,25 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 	chains := slices.Clone(own)
 	states := rowsOf(chains, m.shape.Units())
 	accepted := make([]float64, len(states))
-	work.Parts(len(states), partRows, func(first, last int) {
-		streams := make([]*rand.Rand, last-first)
-		for chain := range streams {
-			streams[chain] = m.stream(philox.Negative, first+chain, step)
+	p, data, gradient := m.energy.Products(), [][]float64(nil), [][]float64(nil)
+	work.Parallel(2, func(part int) {
+		if part == 0 {
+			data = m.gradient(p, rows)
+			return
 		}
-		for range t.Steps {
-			if ctx.Err() == nil {
-				floats.AddScaled(accepted[first:last], 1/float64(t.Steps), m.energy.Sweeps(states[first:last], streams, false))
+		work.Parts(len(states), partRows, func(first, last int) {
+			streams := make([]*rand.Rand, last-first)
+			for chain := range streams {
+				streams[chain] = m.stream(philox.Negative, first+chain, step)
 			}
-		}
+			for range t.Steps {
+				if ctx.Err() == nil {
+					floats.AddScaled(accepted[first:last], 1/float64(t.Steps), p.Sweeps(states[first:last], streams, false))
+				}
+			}
+		})
+		gradient = m.gradient(p, states)
 	})
-	data, gradient := m.gradient(rows), m.gradient(states)
 	for i, g := range gradient {
 		floats.SubTo(g, data[i], g)
 	}
@@ -138,13 +145,11 @@ const partRows = 128
 func parts(rows int) int { return (rows + partRows - 1) / partRows }
 
 // gradient returns the mean of ∂F/∂θ over rows, one slice per parameter.
-func (m *Model) gradient(rows [][]float64) [][]float64 {
+func (m *Model) gradient(p products, rows [][]float64) [][]float64 {
 	sums := make([][][]float64, parts(len(rows)))
 	work.Parallel(len(sums), func(part int) {
-		for _, p := range m.energy.Parameters() {
-			sums[part] = append(sums[part], make([]float64, p.Size()))
-		}
-		m.energy.Gradients(sums[part], 1/float64(len(rows)), rows[part*partRows:min(len(rows), (part+1)*partRows)])
+		sums[part] = m.zeros()
+		p.Gradients(sums[part], 1/float64(len(rows)), rows[part*partRows:min(len(rows), (part+1)*partRows)])
 	})
 	for _, sum := range sums[1:] {
 		for i, g := range sum {
@@ -154,21 +159,36 @@ func (m *Model) gradient(rows [][]float64) [][]float64 {
 	return sums[0]
 }
 
+// zeros returns a slice of zeros for each parameter.
+func (m *Model) zeros() (all [][]float64) {
+	for _, p := range m.energy.Parameters() {
+		all = append(all, make([]float64, p.Size()))
+	}
+	return all
+}
+
 // descend takes the given step of Adam, counted from 1, against a gradient.
 func (m *Model) descend(gradient [][]float64, rate float64, step int) {
 	rate *= math.Sqrt(1-math.Pow(decay2, float64(step))) / (1 - math.Pow(decay1, float64(step)))
-	k := 0
+	from := 0
 	for i, p := range m.energy.Parameters() {
-		for j, g := range gradient[i] {
-			if p.Rate > 0 {
-				m.first[k] = decay1*m.first[k] + (1-decay1)*g
-				m.second[k] = decay2*m.second[k] + (1-decay2)*g*g
-				p.Wide[j] -= p.Rate * rate * m.first[k] / (math.Sqrt(m.second[k]) + 1e-8)
-			}
-			k++
+		if n := p.Size(); p.Rate > 0 {
+			means, squares := m.first[from:from+n], m.second[from:from+n]
+			work.Parts(n, valuesTogether, func(first, last int) {
+				for j := first; j < last; j++ {
+					g := gradient[i][j]
+					means[j] = decay1*means[j] + (1-decay1)*g
+					squares[j] = decay2*squares[j] + (1-decay2)*g*g
+					p.Wide[j] -= p.Rate * rate * means[j] / (math.Sqrt(squares[j]) + 1e-8)
+				}
+			})
 		}
+		from += p.Size()
 	}
 }
+
+// valuesTogether is the number of values of a parameter that one processor changes at a time.
+const valuesTogether = 1 << 14
 
 // measure returns the means over rows, multiplied by their shares if there are any, of the free energy and of the objective. It estimates the objective from a
 // number of probes per row.

@@ -244,6 +244,7 @@ func (m *Model) Scores(ctx context.Context, rows dataset.Split) (logs []float64,
 // to their original values. The last sweep replaces the states by expected values, if the energy has them, and this
 // includes the known units. first is the number of the first chain in the counters of the draws.
 func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known []int, purpose philox.Purpose, first int) {
+	p := m.energy.Products()
 	work.Parts(len(states), chainsTogether, func(from, to int) {
 		states, streams, was := states[from:to], make([]*rand.Rand, to-from), make([][]float64, to-from)
 		for c, x := range states {
@@ -256,7 +257,7 @@ func (m *Model) run(ctx context.Context, states [][]float64, sweeps int, known [
 					x[i] = was[c][i]
 				}
 			}
-			m.energy.Sweeps(states, streams, sweep == sweeps)
+			p.Sweeps(states, streams, sweep == sweeps)
 		}
 	})
 }

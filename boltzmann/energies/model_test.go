@@ -182,7 +182,7 @@ func TestSparsityAimsAtAnActivity(t *testing.T) {
 	clear(e.weights)
 	pull := func() float64 {
 		to, data := [][]float64{nil, {0}, nil, nil}, [][]float64{make([]float64, 4), {0}, make([]float64, 9), nil}
-		e.Gradients(data, 1, [][]float64{make([]float64, 9)})
+		e.Products().Gradients(data, 1, [][]float64{make([]float64, 9)})
 		e.restrain(to, data)
 		return to[1][0]
 	}

@@ -29,13 +29,17 @@ type pairwise interface {
 	field(x, h []float64) []float64
 	// at returns a copy in which the inputs of the hidden units are multiplied by β.
 	at(β float64) pairwise
-	// products prepares the same computations for many rows x.
-	products(x [][]float64) pairwiseProducts
+	// products prepares the same computations for many rows.
+	products() pairwiseProducts
 }
 
-// pairwiseProducts computes the inputs of many rows in single precision. Its matrices have one row per row of
-// data.
+// pairwiseProducts holds copies of parameters in single precision.
 type pairwiseProducts interface {
+	of(m *room, rows [][]float64) pairwiseRows
+}
+
+// pairwiseRows computes the inputs of many rows in single precision. Its matrices have one row per row of data.
+type pairwiseRows interface {
 	given() kernels.Matrix
 	up() kernels.Matrix
 	// addField adds the part of the inputs of v that is linear in h to to.
@@ -97,47 +101,58 @@ func (e *responding) FreeEnergy(x []float64) (f float64) {
 // on returns the probability that each hidden unit is on.
 func (e *responding) on(x []float64) []float64 { return sigmoids(e.up(x)) }
 
-// draw replaces inputs of v by draws of v, and returns log Z of these units.
-func (e *responding) draw(inputs []float64, r *rand.Rand) float64 {
+// draw replaces inputs of v by draws of v.
+func (e *responding) draw(inputs []float64, r *rand.Rand) {
 	if e.real {
-		return normals(inputs, r)
+		addNormals(inputs, r)
+	} else {
+		bernoullis(inputs, r)
 	}
-	return bernoullis(inputs, r)
 }
 
-func (e *responding) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
-	p := e.products(rows)
-	h, inputs := p.up(), p.given()
+type respondingProducts struct {
+	*responding
+	pairwiseProducts
+}
+
+func (e *responding) Products() products { return respondingProducts{e, e.products()} }
+
+func (p respondingProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
+	m := newRoom()
+	defer m.leave()
+	at := p.of(m, rows)
+	h, inputs := at.up(), at.given()
 	for r := range rows {
-		for j, input := range kernels.Row(h, r) {
-			kernels.Row(h, r)[j] = float32(bernoulli(float64(input), draws[r]))
-		}
+		bernoullis(kernels.Row(h, r), draws[r])
 	}
-	p.addField(inputs, h)
+	at.addField(inputs, h)
+	v := make([]float64, len(p.v))
 	for r, x := range rows {
-		v := kernels.Doubles(kernels.Row(inputs, r))
+		widen(v, kernels.Row(inputs, r))
 		switch {
 		case !means:
-			e.draw(v, draws[r])
-		case !e.real:
+			p.draw(v, draws[r])
+		case !p.real:
 			sigmoids(v)
 		}
-		e.put(x, v)
+		p.put(x, v)
 	}
 	return certain(len(rows))
 }
 
-func (e *responding) Gradients(to [][]float64, factor float64, rows [][]float64) {
-	p := e.products(rows)
-	inputs, on := singles(rows, e.v...), p.up()
+func (p respondingProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	m := newRoom()
+	defer m.leave()
+	at := p.of(m, rows)
+	inputs, on := m.singles(rows, p.v...), at.up()
 	kernels.Scale(inputs.Data, -factor)
-	if e.real {
-		kernels.AddMultiple(inputs.Data, float32(factor), p.given().Data)
+	if p.real {
+		kernels.AddMultiple(inputs.Data, float32(factor), at.given().Data)
 	}
 	for k, input := range on.Data {
 		on.Data[k] = float32(-factor) * kernels.Sigmoid(input)
 	}
-	p.gradient(to, inputs, on)
+	at.gradient(to, inputs, on)
 }
 
 // At multiplies the inputs of the hidden units by β. In the base model, v does not depend on the hidden units.
@@ -146,7 +161,12 @@ func (e *responding) At(β float64) energy { return &responding{e.at(β), e.v, e
 func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	inputs := e.given(x)
 	logZ := e.square(inputs) + float64(len(e.up(x)))*math.Ln2
-	logZ += e.draw(inputs, r)
+	if e.real {
+		logZ += normalLogZ(inputs)
+	} else {
+		logZ += softplusses(inputs)
+	}
+	e.draw(inputs, r)
 	e.put(x, inputs)
 	return logZ
 }

@@ -1,7 +1,6 @@
 package energies
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -104,14 +103,12 @@ func (e *spikeAndSlab) slab(i int, v []float64) slab {
 }
 
 func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
-	f = quadratic(e.logVisible, v)
+	f = quadratic(expOf(e.logVisible), v)
 	for i := range e.bias {
 		f -= statistics.Softplus(e.slab(i, v).input)
 	}
 	return f
 }
-
-func sign(x float64) float64 { return float64(cmp.Compare(x, 0)) }
 
 func (e *spikeAndSlab) Slope(to, v []float64) {
 	for j, x := range v {
@@ -137,7 +134,9 @@ func (e *spikeAndSlab) At(β float64) energy {
 
 func (e *spikeAndSlab) Base(v []float64, r *rand.Rand) float64 {
 	clear(v)
-	return normals(v, r) + float64(len(e.bias))*math.Ln2
+	logZ := normalLogZ(v) + float64(len(e.bias))*math.Ln2
+	addNormals(v, r)
+	return logZ
 }
 
 func (e *spikeAndSlab) exact() bool { return integrable(len(e.bias), e.units) }
@@ -169,55 +168,80 @@ func (e *spikeAndSlab) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.weights, e.units)
 }
 
-// slabProducts holds W, |W| (sizes), Φ (extra), v and v². For each row and hidden unit it holds y = wᵀv, Σ|w_j|v_j²
-// (weighted) and the input, and for each hidden unit Σ|w_j| (sum) and α.
+// slabProducts holds W, as it is and packed, |W| (sizes), Φ (extra), and for each hidden unit Σ|w_j| (sum), α, √α (root)
+// and e^φ.
 type slabProducts struct {
-	w, sizes, extra, v, squares, y, weighted, inputs kernels.Matrix
-	sum, α                                           []float64
+	*spikeAndSlab
+	w, extra             kernels.Matrix
+	packed, sizes        *kernels.Packed
+	precisions           []float32 // Λ
+	sum, α, root, extras []float64
 }
 
-func (e *spikeAndSlab) products(rows [][]float64) *slabProducts {
-	p := &slabProducts{w: single(e.weights, len(e.bias), e.units), v: singles(rows), α: exponentials(e.logSlab)}
-	p.sizes, p.extra, p.squares, p.inputs = kernels.Clone(p.w), kernels.Clone(p.w), multiplied(p.v, p.v), kernels.NewMatrix(len(rows), len(e.bias))
-	for i := range e.bias {
-		sizes := kernels.Row(p.sizes, i)
-		for j, w := range sizes {
-			sizes[j] = max(w, -w)
-		}
+func (e *spikeAndSlab) Products() products {
+	n := len(e.bias)
+	p := &slabProducts{
+		spikeAndSlab: e, w: single(e.weights, n, e.units), extra: kernels.NewMatrix(n, e.units), precisions: singleVector(expOf(e.logVisible)),
+		packed: kernels.NewPacked(n, e.units), sizes: kernels.NewPacked(n, e.units), α: expOf(e.logSlab), extras: expOf(e.logExtra),
+	}
+	sizes := kernels.Clone(p.w)
+	for i, α := range p.α {
+		p.root = append(p.root, math.Sqrt(α))
 		p.sum = append(p.sum, floats.Norm(e.weights[i*e.units:(i+1)*e.units], 1))
-		for j, size := range sizes {
-			kernels.Row(p.extra, i)[j] = size*float32(p.sum[i]/p.α[i]) + float32(math.Exp(e.logExtra[i]))
+		size, extra := kernels.Row(sizes, i), kernels.Row(p.extra, i)
+		factor, plus := float32(p.sum[i]/α), float32(p.extras[i])
+		for j, w := range size {
+			size[j] = max(w, -w)
+			extra[j] = size[j]*factor + plus
 		}
 	}
-	p.y, p.weighted = product(p.v, p.w), product(p.squares, p.sizes)
-	for r, v := range rows {
-		square := floats.Dot(v, v)
-		inputs, y, weighted := kernels.Row(p.inputs, r), kernels.Row(p.y, r), kernels.Row(p.weighted, r)
-		for i, b := range e.bias {
-			y := float64(y[i])
-			inputs[i] = float32(b + e.mean[i]*y + (y*y-p.sum[i]*float64(weighted[i]))/(2*p.α[i]) - math.Exp(e.logExtra[i])*square/2)
-		}
-	}
+	p.packed.Pack(p.w, 0, n)
+	p.sizes.Pack(sizes, 0, n)
 	return p
 }
 
-func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
-	p := e.products(rows)
-	slabs, sums, precisions := p.y, kernels.NewMatrix(len(rows), e.units), biases(exponentials(e.logVisible), len(rows))
+// slabRows holds v and v². For each row and hidden unit it holds y = wᵀv, Σ|w_j|v_j² (weighted) and the input.
+type slabRows struct{ v, squares, y, weighted, inputs kernels.Matrix }
+
+func (p *slabProducts) of(m *room, rows [][]float64) slabRows {
+	n := len(p.bias)
+	at := slabRows{v: m.singles(rows), inputs: m.matrix(len(rows), n)}
+	at.squares = m.multiplied(at.v, at.v)
+	at.y, at.weighted = m.product(at.v, p.packed, n), m.product(at.squares, p.sizes, n)
+	for r, v := range rows {
+		square := floats.Dot(v, v)
+		inputs, y, weighted := kernels.Row(at.inputs, r), kernels.Row(at.y, r), kernels.Row(at.weighted, r)
+		for i, b := range p.bias {
+			y := float64(y[i])
+			inputs[i] = float32(b + p.mean[i]*y + (y*y-p.sum[i]*float64(weighted[i]))/(2*p.α[i]) - p.extras[i]*square/2)
+		}
+	}
+	return at
+}
+
+func (p *slabProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
+	m := newRoom()
+	defer m.leave()
+	at := p.of(m, rows)
+	sums, precisions, near := m.matrix(len(rows), p.units), m.repeated(p.precisions, len(rows)), m.floats(len(p.bias))
 	for r, random := range draws {
-		spikes, slabs := kernels.Row(p.inputs, r), kernels.Row(slabs, r)
+		spikes, slabs := kernels.Row(at.inputs, r), kernels.Row(at.y, r)
+		copy(near, spikes)
+		m.negateMeans(near)
 		for i, input := range spikes {
-			spikes[i] = float32(bernoulli(float64(input), random))
-			if slabs[i] = spikes[i] * (float32(e.mean[i]) + slabs[i]/float32(p.α[i])); spikes[i] == 1 {
-				slabs[i] += float32(random.NormFloat64() / math.Sqrt(p.α[i]))
+			spikes[i] = bernoulli(input, near[i], random)
+			if slabs[i] = spikes[i] * (float32(p.mean[i]) + slabs[i]/float32(p.α[i])); spikes[i] == 1 {
+				slabs[i] += float32(random.NormFloat64() / p.root[i])
 			}
 		}
 	}
-	kernels.AddMulNN(sums, slabs, p.w)
-	kernels.AddMulNN(precisions, p.inputs, p.extra)
+	clear(sums.Data)
+	kernels.AddMulNN(sums, at.y, p.w)
+	kernels.AddMulNN(precisions, at.inputs, p.extra)
 	for r, v := range rows {
+		sums := kernels.Row(sums, r)
 		for j, precision := range kernels.Row(precisions, r) {
-			if v[j] = float64(kernels.Row(sums, r)[j] / precision); !means {
+			if v[j] = float64(sums[j] / precision); !means {
 				v[j] += draws[r].NormFloat64() / math.Sqrt(float64(precision))
 			}
 		}
@@ -225,30 +249,35 @@ func (e *spikeAndSlab) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) 
 	return certain(len(rows))
 }
 
-func (e *spikeAndSlab) Gradients(to [][]float64, factor float64, rows [][]float64) {
-	p := e.products(rows)
-	on, sums := p.inputs, make([]float64, len(e.bias)) // Σ on·weighted
-	slopes := kernels.NewMatrix(len(rows), len(e.bias))
+func (p *slabProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
+	m := newRoom()
+	defer m.leave()
+	at := p.of(m, rows)
+	on, slopes := at.inputs, m.matrix(len(rows), len(p.bias))
+	sums := make([]float64, len(p.bias)) // Σ on·weighted
+	addQuadratics(to[4], factor, p.logVisible, rows)
+	biases, means, slabs, extras := to[1], to[2], to[3], to[5]
 	for r, v := range rows {
-		addQuadratic(to[4], factor, e.logVisible, v)
 		square := floats.Dot(v, v)
-		on, slopes := kernels.Row(on, r), kernels.Row(slopes, r)
+		on, slopes, ys, weights := kernels.Row(on, r), kernels.Row(slopes, r), kernels.Row(at.y, r), kernels.Row(at.weighted, r)
 		for i, input := range on {
-			g, y, weighted := -factor*statistics.Sigmoid(float64(input)), float64(kernels.Row(p.y, r)[i]), float64(kernels.Row(p.weighted, r)[i])
-			on[i], slopes[i] = float32(g), float32(g*(e.mean[i]+y/p.α[i]))
-			to[1][i] += g
-			to[2][i] += g * y
-			to[5][i] -= g * math.Exp(e.logExtra[i]) * square / 2
-			to[3][i] += g * (p.sum[i]*weighted - y*y) / (2 * p.α[i])
+			g, y, weighted := -factor*statistics.Sigmoid(float64(input)), float64(ys[i]), float64(weights[i])
+			on[i], slopes[i] = float32(g), float32(g*(p.mean[i]+y/p.α[i]))
+			biases[i] += g
+			means[i] += g * y
+			extras[i] -= g * p.extras[i] * square / 2
+			slabs[i] += g * (p.sum[i]*weighted - y*y) / (2 * p.α[i])
 			sums[i] += g * weighted
 		}
 	}
-	addOuter(to[0], slopes, p.v)
-	squares := make([]float64, len(e.weights))
-	addOuter(squares, on, p.squares)
-	for i := range e.bias {
-		for k := i * e.units; k < (i+1)*e.units; k++ {
-			to[0][k] -= sign(e.weights[k]) * (p.sum[i]*squares[k] + sums[i]) / (2 * p.α[i])
+	addSingles(to[0], m.outer(slopes, at.v))
+	squares := m.outer(on, at.squares)
+	for i, sum := range p.sum {
+		of, squares := to[0][i*p.units:(i+1)*p.units], squares[i*p.units:(i+1)*p.units]
+		for j, w := range p.weights[i*p.units : (i+1)*p.units] {
+			if slope := (sum*float64(squares[j]) + sums[i]) / (2 * p.α[i]); w != 0 {
+				of[j] -= math.Copysign(1, w) * slope
+			}
 		}
 	}
 }
