@@ -290,7 +290,6 @@ func TestNoRowsGiveNothing(t *testing.T) {
 	of, rows := drawn(t, 4, 2, 10)
 	independent := fitICA(t, rows, 2, Logistic)
 	words, _ := dictionary(4, 3, 10, 0.1)
-	slow := fitSlow(t, [][][]float64{rows}, 2, SlowOptions{Quadratic: true})
 	means, covariance := of.Posterior(nil)
 	points, distances := of.Project(nil)
 	samples, expected := of.Sample(0, 1)
@@ -298,7 +297,7 @@ func TestNoRowsGiveNothing(t *testing.T) {
 	for what, n := range map[string]int{
 		"reconstructions": len(of.Reconstruct(nil)), "points": len(points) + len(distances), "samples": len(samples) + len(expected),
 		"wrong sides": len(independent.WrongSide(nil)), "Gaussian sources": len(independent.Gaussian(nil)),
-		"objectives": len(code.Objective), "reconstructions by atoms": len(words.Reconstruct(nil)), "slow features": len(slow.Features(nil)),
+		"objectives": len(code.Objective), "reconstructions by atoms": len(words.Reconstruct(nil)),
 	} {
 		if n != 0 {
 			t.Errorf("without rows there are %d %s", n, what)
@@ -419,9 +418,8 @@ func TestInpaintingIsTheConditionalNormal(t *testing.T) {
 func TestCovariancesThatAreNotFiniteAreRefused(t *testing.T) {
 	rows := [][]float64{{1e200, 1}, {-1e200, 2}, {2e200, 1}, {1e200, 3}}
 	_, fit := FitPPCA(rows, 1)
-	_, _, fast := FastICA(rows, 1, 1)
 	_, independent := FitIndependent(t.Context(), rows, 1, Logistic, 1)
-	for _, err := range []error{fit, fast, independent} {
+	for _, err := range []error{fit, independent} {
 		wantError(t, err, "the covariance of the rows is +Inf in row 1 and column 1: bring the variables to a smaller scale")
 	}
 	_, x := drawn(t, 6, 2, 50)

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -77,17 +76,6 @@ func BenchmarkPeers(b *testing.B) {
 			return err
 		})
 		return stat.Mean(model.LogP(rows), nil)
-	})
-	measure("fastica", func(seconds func(func() error)) (contrast float64) {
-		var unmixing *mat.Dense
-		seconds(func() (err error) { unmixing, _, err = FastICA(rows, sources, 1); return err })
-		mean, _ := meanOf(rows)
-		var s mat.Dense
-		s.Mul(centred(rows, mean), unmixing.T())
-		for _, v := range s.RawMatrix().Data {
-			contrast += math.Log(math.Cosh(v)) / float64(n)
-		}
-		return contrast
 	})
 	measure("dictionary", func(seconds func(func() error)) (objective float64) {
 		m, perPass := newDictionary(atoms, cost{alpha: α}, shape), n/batch

@@ -4,8 +4,8 @@
     sklearn_factors.py FILE            time the models on rows of a file
 
 A file NAME-ROWSxVARIABLES.u8 has a byte v for each value, which stands for v/255. Each printed
-line has a model, its processor seconds, and the mean objective of the rows: log p, the cosine
-contrast of FastICA, or the objective of sparse coding. Patches are cut from the Olivetti faces,
+line has a model, its processor seconds, and the mean objective of the rows: log p, or the
+objective of sparse coding. Patches are cut from the Olivetti faces,
 if HELMHOLTZ_DATA has these.
 """
 
@@ -45,7 +45,7 @@ def main():
     warnings.filterwarnings("ignore")
     if sys.argv[1] == "rows":
         return write_rows(pathlib.Path(sys.argv[2]))
-    from sklearn.decomposition import PCA, FactorAnalysis, FastICA, MiniBatchDictionaryLearning
+    from sklearn.decomposition import PCA, FactorAnalysis, MiniBatchDictionaryLearning
 
     n, d = map(int, re.search(r"-(\d+)x(\d+)\.u8$", sys.argv[1]).groups())
     rows = numpy.fromfile(sys.argv[1], numpy.uint8).reshape(n, d) / 255
@@ -53,8 +53,6 @@ def main():
     for name, model, x, objective in [
         ("ppca", PCA(FACTORS, svd_solver="covariance_eigh"), rows, lambda m: m.score(rows)),
         ("factor-analysis", FactorAnalysis(FACTORS, svd_method="lapack", max_iter=1000), rows, lambda m: m.score(rows)),
-        ("fastica", FastICA(FACTORS, whiten="unit-variance", tol=1e-10, max_iter=1000, random_state=1), rows,
-         lambda m: numpy.log(numpy.cosh(m.transform(rows))).sum(axis=1).mean()),
         ("dictionary", MiniBatchDictionaryLearning(ATOMS, alpha=ALPHA, batch_size=BATCH, max_iter=PASSES, max_no_improvement=None, tol=0, fit_algorithm="cd", n_jobs=1,
                                                    transform_algorithm="lasso_cd", transform_alpha=ALPHA, random_state=1), centred, dictionary_objective(centred)),
     ]:

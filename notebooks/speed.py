@@ -207,7 +207,7 @@ def measure_estimators(program, options):
     return times
 
 
-FITS = ["ppca", "factor-analysis", "fastica", "dictionary"]
+FITS = ["ppca", "factor-analysis", "dictionary"]
 
 
 def factors(options):
