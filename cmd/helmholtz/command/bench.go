@@ -175,10 +175,10 @@ func newBenchEval() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "eval DIR",
-		Short: "Measure how many importance samples per second the machine of a run draws",
+		Short: "Measure how many rows per second the machine of a run evaluates",
 		Args:  oneRun,
 	}
-	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples per row")
+	numberFlag(c.Flags(), &samples, "samples", 1000, 1, "`K` importance samples per row, or chains of annealing")
 	numberFlag(c.Flags(), &rows, "rows", 1000, 0, "`N` test rows drawn from the run's seed, 0 for all")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -187,9 +187,8 @@ func newBenchEval() *cobra.Command {
 			return err
 		}
 		estimator, is := model.(runs.Estimator)
-		evaluator, how := model.(runs.Evaluator)
-		if !is || !how || !slices.Contains(evaluator.Evaluations().Uses, "samples") {
-			return runs.Lacks(run, "is not evaluated with importance samples")
+		if !is {
+			return runs.Lacks(run, "estimates no measures")
 		}
 		set, err := run.Dataset()
 		if err != nil {
@@ -205,14 +204,19 @@ func newBenchEval() *cobra.Command {
 		if _, err := estimator.Estimate(c.Context(), data, samples, seed, newFraction(c.ErrOrStderr(), "evaluating")); err != nil {
 			return err
 		}
-		rate := float64(samples*data.Rows) / time.Since(start).Seconds()
-		machine := thisMachine()
+		perSecond := float64(data.Rows) / time.Since(start).Seconds()
+		machine, text, drawn := thisMachine(), fmt.Sprintf("%.4g rows per second", perSecond), 0.0
+		if evaluator, is := model.(runs.Evaluator); is && slices.Contains(evaluator.Evaluations().Uses, "samples") {
+			drawn = perSecond * float64(samples)
+			text = fmt.Sprintf("%.0f samples per second", drawn)
+		}
 		return machine.write(c, asJSON, device, struct {
 			Backend string  `json:"backend"`
 			Device  string  `json:"device"`
-			Rate    float64 `json:"samples_per_s"`
+			Rows    float64 `json:"rows_per_s"`
+			Samples float64 `json:"samples_per_s,omitzero"`
 			machineRecord
-		}{backend, device, rate, machine}, fmt.Sprintf("%.0f samples per second", rate))
+		}{backend, device, perSecond, drawn, machine}, text)
 	}
 	return c
 }

@@ -85,7 +85,7 @@ func TestFromTrainingToFigures(t *testing.T) {
 	if entries, err := os.ReadDir(figures); err != nil || len(entries) != 9 {
 		t.Errorf("plot drew %d figures, want 9 (%v)", len(entries), err)
 	}
-	if out := succeed(t, "bench", "eval", dir, "--samples", "10", "--json"); !strings.Contains(out, `"samples_per_s"`) {
+	if out := succeed(t, "bench", "eval", dir, "--samples", "10", "--json"); !strings.Contains(out, `"samples_per_s"`) || !strings.Contains(out, `"rows_per_s"`) {
 		t.Errorf("bench eval --json printed %s", out)
 	}
 }

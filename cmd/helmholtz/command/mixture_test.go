@@ -231,7 +231,6 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		"did you mean \"rows\"?":                                            {"sample", one, "--kind", "row"},
 		"--split has no effect without --kind rows":                         {"sample", one, "--split", "train"},
 		"--gibbs: a mixture of Bernoulli units does not use it":             {"sample", one, "--gibbs", "3"},
-		"is not evaluated with importance samples":                          {"bench", "eval", one},
 		"a mixture of Bernoulli units, which fills in no images":            {"inpaint", one, "--mask", "left"},
 		"a mixture of Bernoulli units is not evaluated in parts":            {"eval", "submit", one, "--parts", filepath.Join(here, "parts"), "--slurm", "--only-write"},
 		"--log-z2: a report of a mixture of Bernoulli units does not":       {"report", one, "--log-z2", "10"},
@@ -239,6 +238,9 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {
 			t.Errorf("helmholtz %s ended with %d and said %q, not %q", strings.Join(args, " "), code, errOut, says)
 		}
+	}
+	if out := succeed(t, "bench", "eval", one, "--json"); !strings.Contains(out, `"rows_per_s"`) || strings.Contains(out, "samples_per_s") {
+		t.Errorf("bench eval --json printed %s", out)
 	}
 	if _, _, errOut := helmholtz(t, t.Context(), append([]string{"train", "mixture", "--momentum", "--decay", "0.5", "--epochs", "1", "--out", filepath.Join(here, "short")}, data...)...); !strings.Contains(errOut, "without full effect within 1 epoch: --decay 0.5") {
 		t.Errorf("train says %q", errOut)
