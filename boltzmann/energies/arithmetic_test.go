@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -74,22 +73,6 @@ func TestBytesOfOldRuns(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != c.want {
 			t.Errorf("%T: the bytes have the hash %s, want %s", c.e, got, c.want)
-		}
-	}
-}
-
-// Exponentials are math.Exp, rounded to single precision, at numbers of every magnitude.
-func TestExponentialsAreRounded(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	x := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), 80, -80, 88.72, 88.73, -87.4, -103.97, -104, 1e-45}
-	for range 200000 {
-		x = append(x, float32(100*r.NormFloat64()), float32(math.Ldexp(r.NormFloat64(), -r.IntN(40))))
-	}
-	got := slices.Clone(x)
-	exponentials(got, make([]float32, len(x)))
-	for i, v := range x {
-		if want := float32(math.Exp(float64(v))); got[i] != want {
-			t.Fatalf("e^%v is %v, want %v", v, got[i], want)
 		}
 	}
 }

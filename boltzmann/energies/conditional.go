@@ -125,49 +125,46 @@ func (e *conditional) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, rowsOf(e.weights, e.width())
 }
 
-// conditionalProducts holds W and B in w, W alone in wv, A in a, and the biases.
+// conditionalProducts holds W and B in w, W alone in wv, A in a, the biases, the rows in x, and the given units of the
+// rows in u.
 type conditionalProducts struct {
 	*conditional
 	w, a            *kernels.Packed
 	wv              kernels.Matrix
 	visible, hidden []float32
+	m               *room
+	x, u            kernels.Matrix
 }
 
 func (e *conditional) products() pairwiseProducts {
 	return &conditionalProducts{
-		e, packed(e.weights, len(e.hidden), e.width()), packed(e.direct, len(e.v), len(e.u)), columns(e.weights, e.width(), e.v),
-		singleVector(e.visible), singleVector(e.hidden),
+		conditional: e, w: packed(e.weights, len(e.hidden), e.width()), a: packed(e.direct, len(e.v), len(e.u)),
+		wv: columns(e.weights, e.width(), e.v), visible: singles(e.visible), hidden: singles(e.hidden),
 	}
 }
 
-// conditionalRows holds the rows in x, and the given units of the rows in u.
-type conditionalRows struct {
-	*conditionalProducts
-	m    *room
-	x, u kernels.Matrix
+func (p conditionalProducts) of(m *room, rows [][]float64) pairwiseProducts {
+	p.m, p.x, p.u = m, m.singles(rows), m.singles(rows, p.conditional.u...)
+	return &p
 }
 
-func (p *conditionalProducts) of(m *room, rows [][]float64) pairwiseRows {
-	return &conditionalRows{p, m, m.singles(rows), m.singles(rows, p.u...)}
-}
-
-func (r *conditionalRows) given() kernels.Matrix {
-	inputs := r.m.repeated(r.visible, r.x.Rows)
-	add(inputs, r.m.product(r.u, r.a, len(r.v)))
+func (p *conditionalProducts) given() kernels.Matrix {
+	inputs := p.m.repeated(p.visible, p.x.Rows)
+	add(inputs, p.m.product(p.u, p.a, len(p.v)))
 	return inputs
 }
 
-func (r *conditionalRows) up() kernels.Matrix {
-	inputs := r.m.repeated(r.hidden, r.x.Rows)
-	add(inputs, r.m.product(r.x, r.w, len(r.hidden)))
+func (p *conditionalProducts) up() kernels.Matrix {
+	inputs := p.m.repeated(p.hidden, p.x.Rows)
+	add(inputs, p.m.product(p.x, p.w, len(p.hidden)))
 	return inputs
 }
 
-func (r *conditionalRows) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, r.wv) }
+func (p *conditionalProducts) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, p.wv) }
 
-func (r *conditionalRows) gradient(to [][]float64, inputs, on kernels.Matrix) {
-	addSingles(to[0], r.m.outer(on, r.x))
-	addSingles(to[1], r.m.outer(inputs, r.u))
+func (p *conditionalProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
+	addSingles(to[0], p.m.outer(on, p.x))
+	addSingles(to[1], p.m.outer(inputs, p.u))
 	addRows(to[2], inputs)
 	addRows(to[3], on)
 }

@@ -322,7 +322,7 @@ type convolutionProducts struct {
 
 func (e *convolution) Products() products {
 	n, columns := e.Filters, e.columns()
-	return &convolutionProducts{e, single(e.weights, n, columns), packed(e.weights, n, columns), singleVector(e.hidden)}
+	return &convolutionProducts{e, single(e.weights, n, columns), packed(e.weights, n, columns), singles(e.hidden)}
 }
 
 // of returns the patches, with one row for each position of a filter in each row of data, and the probabilities of the
@@ -366,6 +366,15 @@ func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels
 		}
 	}
 	return patches, on
+}
+
+// exponentials replaces each x by e^(x−from), rounded from double precision.
+func exponentials(x, from []float32) {
+	for i, v := range x {
+		if x[i] = 1; v != from[i] {
+			x[i] = float32(math.Exp(float64(v - from[i])))
+		}
+	}
 }
 
 // draw replaces probabilities of the detection units of a row by draws, at most one unit per block. left is memory for

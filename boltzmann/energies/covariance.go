@@ -226,9 +226,9 @@ func (e *meanCovariance) Products() products {
 	n, units, filters := len(e.hidden)+len(e.shape), len(e.visible), slices.Concat(e.weights, e.factors)
 	p := &covarianceProducts{
 		meanCovariance: e, packed: packed(filters, n, units), filters: single(filters, n, units),
-		visible: singleVector(e.visible), hidden: singleVector(e.hidden), wide: expOf(e.log), wideRates: e.rates(),
+		visible: singles(e.visible), hidden: singles(e.hidden), wide: expOf(e.log), wideRates: e.rates(),
 	}
-	p.precisions, p.rates = singleVector(p.wide), singleVector(p.wideRates)
+	p.precisions, p.rates = singles(p.wide), singles(p.wideRates)
 	return p
 }
 

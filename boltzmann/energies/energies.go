@@ -250,14 +250,11 @@ func gaussian(shift []float64, precision *mat.SymDense) float64 {
 	return floats.Dot(shift, mean.RawVector().Data)/2 + d/2*math.Log(2*math.Pi) - c.LogDet()/2
 }
 
-// single returns values in single precision.
 func single(values []float64, rows, columns int) kernels.Matrix {
-	m := kernels.NewMatrix(rows, columns)
-	narrow(m.Data, values)
-	return m
+	return kernels.Matrix{Rows: rows, Cols: columns, Stride: max(columns, 1), Data: singles(values)}
 }
 
-func singleVector(values []float64) []float32 {
+func singles(values []float64) []float32 {
 	to := make([]float32, len(values))
 	narrow(to, values)
 	return to

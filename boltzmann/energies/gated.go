@@ -126,53 +126,49 @@ func (e *gated) Fields() (dataset.Shape, [][]float64) {
 	return dataset.Shape{}, fields
 }
 
-// gatedProducts holds A, B and C, the last two also for products with their transposes, and the biases.
+// gatedProducts holds A, B and C, the last two also for products with their transposes, and the biases. It holds x, y,
+// A_fᵀx and B_fᵀy of all rows and factors, and the products of A_fᵀx and B_fᵀy.
 type gatedProducts struct {
 	*gated
-	a, b, c         *kernels.Packed
-	second, gates   kernels.Matrix
-	visible, hidden []float32
+	a, b, c              *kernels.Packed
+	second, gates        kernels.Matrix
+	visible, hidden      []float32
+	m                    *room
+	x, y, ofX, ofY, ofXY kernels.Matrix
 }
 
 func (e *gated) products() pairwiseProducts {
 	n := e.factors()
 	return &gatedProducts{
-		e, packed(e.first, n, len(e.u)), packed(e.second, n, len(e.v)), packed(e.gates, n, len(e.hidden)),
-		single(e.second, n, len(e.v)), single(e.gates, n, len(e.hidden)), singleVector(e.visible), singleVector(e.hidden),
+		gated: e, a: packed(e.first, n, len(e.u)), b: packed(e.second, n, len(e.v)), c: packed(e.gates, n, len(e.hidden)),
+		second: single(e.second, n, len(e.v)), gates: single(e.gates, n, len(e.hidden)), visible: singles(e.visible), hidden: singles(e.hidden),
 	}
 }
 
-// gatedRows holds x, y, A_fᵀx and B_fᵀy of all rows and factors, and the products of A_fᵀx and B_fᵀy.
-type gatedRows struct {
-	*gatedProducts
-	m                    *room
-	x, y, ofX, ofY, ofXY kernels.Matrix
+func (p gatedProducts) of(m *room, rows [][]float64) pairwiseProducts {
+	p.m, p.x, p.y = m, m.singles(rows, p.u...), m.singles(rows, p.v...)
+	p.ofX, p.ofY = m.product(p.x, p.a, p.factors()), m.product(p.y, p.b, p.factors())
+	p.ofXY = m.multiplied(p.ofX, p.ofY)
+	return &p
 }
 
-func (p *gatedProducts) of(m *room, rows [][]float64) pairwiseRows {
-	r := &gatedRows{gatedProducts: p, m: m, x: m.singles(rows, p.u...), y: m.singles(rows, p.v...)}
-	r.ofX, r.ofY = m.product(r.x, p.a, p.factors()), m.product(r.y, p.b, p.factors())
-	r.ofXY = m.multiplied(r.ofX, r.ofY)
-	return r
-}
+func (p *gatedProducts) given() kernels.Matrix { return p.m.repeated(p.visible, p.x.Rows) }
 
-func (r *gatedRows) given() kernels.Matrix { return r.m.repeated(r.visible, r.x.Rows) }
-
-func (r *gatedRows) up() kernels.Matrix {
-	inputs := r.m.repeated(r.hidden, r.x.Rows)
-	kernels.AddMulNN(inputs, r.ofXY, r.gates)
+func (p *gatedProducts) up() kernels.Matrix {
+	inputs := p.m.repeated(p.hidden, p.x.Rows)
+	kernels.AddMulNN(inputs, p.ofXY, p.gates)
 	return inputs
 }
 
-func (r *gatedRows) addField(to, h kernels.Matrix) {
-	kernels.AddMulNN(to, r.m.multiplied(r.ofX, r.m.product(h, r.c, r.factors())), r.second)
+func (p *gatedProducts) addField(to, h kernels.Matrix) {
+	kernels.AddMulNN(to, p.m.multiplied(p.ofX, p.m.product(h, p.c, p.factors())), p.second)
 }
 
-func (r *gatedRows) gradient(to [][]float64, inputs, on kernels.Matrix) {
-	gates := r.m.product(on, r.c, r.factors())
-	addSingles(to[0], r.m.outer(r.m.multiplied(gates, r.ofY), r.x))
-	addSingles(to[1], r.m.outer(r.m.multiplied(gates, r.ofX), r.y))
-	addSingles(to[2], r.m.outer(r.ofXY, on))
+func (p *gatedProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
+	gates := p.m.product(on, p.c, p.factors())
+	addSingles(to[0], p.m.outer(p.m.multiplied(gates, p.ofY), p.x))
+	addSingles(to[1], p.m.outer(p.m.multiplied(gates, p.ofX), p.y))
+	addSingles(to[2], p.m.outer(p.ofXY, on))
 	addRows(to[3], inputs)
 	addRows(to[4], on)
 }

@@ -29,17 +29,14 @@ type pairwise interface {
 	field(x, h []float64) []float64
 	// at returns a copy in which the inputs of the hidden units are multiplied by β.
 	at(β float64) pairwise
-	// products prepares the same computations for many rows.
+	// products returns the same computations for many rows.
 	products() pairwiseProducts
 }
 
-// pairwiseProducts holds copies of parameters in single precision.
+// pairwiseProducts computes the inputs of many rows, given by of, in single precision. Its matrices have one row per row
+// of data.
 type pairwiseProducts interface {
-	of(m *room, rows [][]float64) pairwiseRows
-}
-
-// pairwiseRows computes the inputs of many rows in single precision. Its matrices have one row per row of data.
-type pairwiseRows interface {
+	of(m *room, rows [][]float64) pairwiseProducts
 	given() kernels.Matrix
 	up() kernels.Matrix
 	// addField adds the part of the inputs of v that is linear in h to to.

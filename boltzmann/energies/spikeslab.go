@@ -181,7 +181,7 @@ type slabProducts struct {
 func (e *spikeAndSlab) Products() products {
 	n := len(e.bias)
 	p := &slabProducts{
-		spikeAndSlab: e, w: single(e.weights, n, e.units), extra: kernels.NewMatrix(n, e.units), precisions: singleVector(expOf(e.logVisible)),
+		spikeAndSlab: e, w: single(e.weights, n, e.units), extra: kernels.NewMatrix(n, e.units), precisions: singles(expOf(e.logVisible)),
 		packed: kernels.NewPacked(n, e.units), sizes: kernels.NewPacked(n, e.units), α: expOf(e.logSlab), extras: expOf(e.logExtra),
 	}
 	sizes := kernels.Clone(p.w)
