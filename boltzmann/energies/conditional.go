@@ -139,7 +139,7 @@ type conditionalProducts struct {
 func (e *conditional) products() pairwiseProducts {
 	return &conditionalProducts{
 		conditional: e, w: packed(e.weights, len(e.hidden), e.width()), a: packed(e.direct, len(e.v), len(e.u)),
-		wv: columns(e.weights, e.width(), e.v), visible: singles(e.visible), hidden: singles(e.hidden),
+		wv: new(room).singles(rowsOf(e.weights, e.width()), e.v...), visible: singles(e.visible), hidden: singles(e.hidden),
 	}
 }
 

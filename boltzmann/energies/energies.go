@@ -276,22 +276,6 @@ func widen(to []float64, values []float32) {
 	}
 }
 
-// columns returns the columns of a matrix with the indices of, in single precision. The matrix has the given number of
-// columns.
-func columns(values []float64, n int, of []int) kernels.Matrix {
-	m := kernels.NewMatrix(len(values)/n, len(of))
-	for i := range m.Rows {
-		pickSingles(kernels.Row(m, i), values[i*n:(i+1)*n], of)
-	}
-	return m
-}
-
-func pickSingles(to []float32, values []float64, of []int) {
-	for k := range to {
-		to[k] = float32(values[of[k]])
-	}
-}
-
 // packed returns filters, one per row, as product reads them, in single precision.
 func packed(values []float64, rows, columns int) *kernels.Packed {
 	m := newRoom()
@@ -333,16 +317,15 @@ func (m *room) matrix(rows, columns int) kernels.Matrix {
 
 // singles returns the units of rows in single precision: the units with the indices of, or all units.
 func (m *room) singles(rows [][]float64, of ...int) kernels.Matrix {
-	if of != nil {
-		to := m.matrix(len(rows), len(of))
-		for r, x := range rows {
-			pickSingles(kernels.Row(to, r), x, of)
-		}
-		return to
+	if of == nil {
+		of = all(len(rows[0]))
 	}
-	to := m.matrix(len(rows), len(rows[0]))
+	to := m.matrix(len(rows), len(of))
 	for r, x := range rows {
-		narrow(kernels.Row(to, r), x)
+		row := kernels.Row(to, r)
+		for k := range row {
+			row[k] = float32(x[of[k]])
+		}
 	}
 	return to
 }
