@@ -22,7 +22,6 @@ type live struct {
 	folder string // of the run directories
 	// display shows HTML in the notebook; with update it replaces the display with the same id.
 	display func(id, html string, update bool)
-	after   func(time.Duration, func()) // time.AfterFunc
 
 	mu     sync.Mutex
 	panels map[string]*panel
@@ -30,21 +29,16 @@ type live struct {
 
 // panel is the display of one run.
 type panel struct {
-	html     string
-	still    bool // html describes a run that is not training
-	followed bool // another program trains the run
-	ids      []string
+	html  string
+	still bool // html describes a run that is not training
+	ids   []string
 }
 
-const (
-	// betweenLooks is the interval at which a run that another program trains is checked.
-	betweenLooks = 2 * time.Second
-	// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
-	mostDisplays = 8
-)
+// mostDisplays is how many displays of a run, the latest ones, are kept up to date.
+const mostDisplays = 8
 
 func newLive(folder string, display func(id, html string, update bool)) *live {
-	return &live{folder: folder, display: display, after: func(d time.Duration, f func()) { time.AfterFunc(d, f) }, panels: map[string]*panel{}}
+	return &live{folder: folder, display: display, panels: map[string]*panel{}}
 }
 
 // panel returns the panel of a run. The caller holds the lock.
@@ -98,41 +92,10 @@ func (l *live) show(s *session.Session, run string) error {
 			break
 		}
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		l.add(run)
 	}
-	l.add(run)
-	if info.State == session.Elsewhere {
-		l.mu.Lock()
-		p := l.panel(run)
-		begins := !p.followed
-		p.followed = true
-		l.mu.Unlock()
-		if begins {
-			l.follow(s, info)
-		}
-	}
-	return nil
-}
-
-// follow updates the display of a run after each epoch while another program trains the run, and
-// once when that program has stopped.
-func (l *live) follow(s *session.Session, shown session.Info) {
-	l.after(betweenLooks, func() {
-		info, err := s.Info(shown.Name)
-		trains := err == nil && info.State == session.Elsewhere
-		if !trains {
-			l.mu.Lock()
-			l.panel(shown.Name).followed = false
-			l.mu.Unlock()
-		}
-		if err == nil && info.State != session.Running && (!trains || info.Epoch != shown.Epoch) {
-			l.update(shown.Name, describe(info), true)
-		}
-		if trains {
-			l.follow(s, info)
-		}
-	})
+	return err
 }
 
 // ended describes a run that has ended, unless its recorder already shows the end.

@@ -18,11 +18,10 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// board returns live displays that follow nothing of their own, and what they show last.
+// board returns live displays, and what they show last.
 func board() (b *live, last *string) {
 	last = new(string)
 	b = newLive("", func(_, html string, _ bool) { *last = html })
-	b.after = func(time.Duration, func()) {}
 	return b, last
 }
 
@@ -207,76 +206,10 @@ func TestShowDescribesTheRunAsItIs(t *testing.T) {
 	}
 }
 
-// TestARunThatTrainsElsewhereIsFollowed shows a run that another session trains, until
-// it does not.
-func TestARunThatTrainsElsewhereIsFollowed(t *testing.T) {
-	b, last := board()
-	var looks []func()
-	b.after = func(wait time.Duration, f func()) {
-		if wait == betweenLooks {
-			looks = append(looks, f)
-		}
-	}
-	look := func() {
-		t.Helper()
-		if len(looks) != 1 {
-			t.Fatalf("the run is to be looked at %d times", len(looks))
-		}
-		f := looks[0]
-		looks = nil
-		f()
-	}
-	folder := t.TempDir()
-	epochs, goOn := make(chan int), make(chan bool)
-	there := session.New(folder, func(string) runs.Recorder {
-		return everyEpoch(func(epoch int) {
-			select {
-			case epochs <- epoch:
-			case <-t.Context().Done():
-			}
-			select {
-			case <-goOn:
-			case <-t.Context().Done():
-			}
-		})
-	})
-	t.Cleanup(func() { there.Close() }) // once the context is done, for which the recorder waits too
-	here := session.New(folder, nil)
-	defer here.Close()
-	if err := there.Start("run", experiment(t, 3)); err != nil {
-		t.Fatal(err)
-	}
-	<-epochs
-	goOn <- true
-	<-epochs // the checkpoint of the first is saved
-	l := b
-	for range 2 { // it is followed once
-		if err := l.show(here, "run"); err != nil || !strings.Contains(*last, "training in another program") || !strings.Contains(*last, "epoch 1 of 3") {
-			t.Errorf("shown is %.200s, %v", *last, err)
-		}
-	}
-	look()
-	goOn <- true
-	<-epochs
-	look()
-	if !strings.Contains(*last, "training in another program") || !strings.Contains(*last, "epoch 2 of 3") {
-		t.Errorf("shown is %.200s", *last)
-	}
-	goOn <- true
-	if err := there.Wait(t.Context(), "run"); err != nil {
-		t.Fatal(err)
-	}
-	look()
-	if !strings.Contains(*last, "finished, epoch 3 of 3") || len(looks) != 0 {
-		t.Errorf("shown is %.200s, and looked at again %d times", *last, len(looks))
-	}
-}
-
 // A display of a waiting run shows that the run has failed before its recorder began, or has been stopped.
 func TestDisplaysOfWaitingRunsShowTheirEnd(t *testing.T) {
 	folder, shown := t.TempDir(), make(chan string, 10)
 	l := newLive(folder, func(_, html string, _ bool) { shown <- html })
-	l.after = func(_ time.Duration, f func()) { go f() }
 	s := session.New(folder, func(string) runs.Recorder { return nil })
 	s.OnEnd(func(run string) { l.ended(s, run) })
 	defer s.Close()
@@ -308,15 +241,6 @@ func TestDisplaysOfWaitingRunsShowTheirEnd(t *testing.T) {
 		}
 	}
 }
-
-// everyEpoch is a recorder that does something after each epoch.
-type everyEpoch func(epoch int)
-
-func (everyEpoch) Begin(runs.Plan)    {}
-func (everyEpoch) Step(runs.Progress) {}
-func (everyEpoch) End(error)          {}
-
-func (f everyEpoch) Epoch(e runs.Epoch) { f(e.Epoch) }
 
 // A line that panics says so, and the kernel and what it trains go on.
 func TestMagicsThatPanic(t *testing.T) {
