@@ -176,7 +176,6 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 		case err == nil:
 			r.section("Equilibrium")
 			r.paragraph(d.String())
-			r.figure(Drift(d))
 		case !errors.Is(err, boltzmann.ErrNoDistribution):
 			return err
 		}
