@@ -41,7 +41,6 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"sweep submit x --length 4":                                     "--length=4: give a number with its unit, such as 30m or 4h",
 		"data get":                                                      "name the data sets to fetch",
 		"data show 3by3 --out x.jpg":                                    "--out=x.jpg: use a name that ends in .png, .svg, .pdf",
-		"tune a.toml --figure x":                                        "--figure=x: use a name that ends in .png, .svg, .pdf",
 		"bench growth a.jsonl --out x.gif":                              "--out=x.gif: use a name that ends in .png, .svg, .pdf",
 		"reproduce report --dir nowhere":                                "nowhere/results is not a folder: name the folder of the findings with --results",
 		"reproduce":                                                     "name the results to make",

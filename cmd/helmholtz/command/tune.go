@@ -12,14 +12,13 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
-	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
 )
 
 func newTune() *cobra.Command {
 	var budget int
-	var out, figure string
+	var out string
 	var retry bool
 	c := &cobra.Command{
 		Use:   "tune FILE",
@@ -28,12 +27,11 @@ func newTune() *cobra.Command {
 	}
 	c.Flags().IntVar(&budget, "epochs", 0, "`budget`: epochs of all runs together")
 	c.Flags().StringVar(&out, "out", "", "`DIR` of the runs (default: runs/NAME-tuned, with the NAME of the file)")
-	figureFlag(c.Flags(), "figure", &figure, "", "`file` to draw the validation objective of all candidates into")
 	several := newWorkerFlags(c.Flags())
 	c.Flags().BoolVar(&retry, "retry", false, "train failed runs again")
 	tables := newTableFlags(c, "candidates", "text")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := firstOf(tables.check(false), refuseUnwritable(c, "figure", figure)); err != nil {
+		if err := tables.check(false); err != nil {
 			return err
 		}
 		if out == "" {
@@ -88,10 +86,7 @@ func newTune() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "at the edge of the search: %s; a wider range may hold better settings\n", strings.Join(edges, ", "))
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "best: %s, %s %s: helmholtz eval %s\n", best.Name, report.Objective.Name, best.Value.Text(3), shell.Argument(best.Seeds[0].Dir))
-		if figure == "" {
-			return nil
-		}
-		return plotting.Tuning(report).Save(figure)
+		return nil
 	}
 	return c
 }
