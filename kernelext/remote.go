@@ -68,13 +68,9 @@ func (r *remote) call(ctx context.Context, action, name string, body []byte) ([]
 	return answer, err
 }
 
-func (r *remote) do(action, name string, body []byte) ([]byte, error) {
-	return r.call(context.Background(), action, name, body)
-}
-
 // ask decodes the session's answer to an action into v, unless v is nil.
-func (r *remote) ask(action, name string, v any) error {
-	answer, err := r.do(action, name, nil)
+func (r *remote) ask(action, name string, body []byte, v any) error {
+	answer, err := r.call(context.Background(), action, name, body)
 	if err == nil && v != nil {
 		err = json.Unmarshal(answer, v)
 	}
@@ -85,21 +81,20 @@ func (r *remote) Start(run string, e runs.Experiment) error {
 	if err := e.Err(); err != nil {
 		return err
 	}
-	_, err := r.do("start", run, e.TOML())
-	return err
+	return r.ask("start", run, e.TOML(), nil)
 }
 
 func (r *remote) Info(run string) (i session.Info, err error) {
-	err = r.ask("info", run, &i)
+	err = r.ask("info", run, nil, &i)
 	return i, err
 }
 
 func (r *remote) Runs() (runs []session.Info, err error) {
-	err = r.ask("runs", "", &runs)
+	err = r.ask("runs", "", nil, &runs)
 	return runs, err
 }
 
-func (r *remote) Act(action, run string) error { return r.ask(action, run, nil) }
+func (r *remote) Act(action, run string) error { return r.ask(action, run, nil, nil) }
 
 func (r *remote) Wait(ctx context.Context, run string) error {
 	_, err := r.call(ctx, "wait", run, nil)
@@ -107,5 +102,5 @@ func (r *remote) Wait(ctx context.Context, run string) error {
 }
 
 func (r *remote) Fail(err error) {
-	_, _ = r.do("fail", "", []byte(err.Error())) // a kernel that is gone answers no cell
+	_ = r.ask("fail", "", []byte(err.Error()), nil) // a kernel that is gone answers no cell
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/runs"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -330,14 +330,5 @@ func addBand(p *plot.Plot, points plotter.XYs, spread []float64, c color.NRGBA) 
 // meanAndSD returns the mean of the finite values and their standard deviation (n − 1), which is
 // NaN for fewer than two.
 func meanAndSD(values []float64) (mean, sd float64) {
-	values = finiteValues(values)
-	n := float64(len(values))
-	for _, v := range values {
-		mean += v
-	}
-	mean /= n
-	for _, v := range values {
-		sd += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(sd / max(n-1, 0)) // 0/0 is NaN
+	return stat.MeanStdDev(finiteValues(values), nil)
 }

@@ -54,7 +54,7 @@ const sized = "HELMHOLTZ_SESSION"
 func (f *Figure) display(png []byte) {
 	data := &protocol.DisplayData{Data: map[protocol.MIMEType]any{protocol.MIMEImagePNG: png, protocol.MIMETextPlain: f.Description()}}
 	if os.Getenv(sized) != "" {
-		if dense, err := f.dense(); err == nil {
+		if dense, err := f.encoded(".png", density*dotsPerInch); err == nil {
 			width, height := f.pixels()
 			data.Data[protocol.MIMEImagePNG] = dense
 			data.Metadata = map[string]any{"width": width, "height": height, "alt": f.Description()}
@@ -70,7 +70,7 @@ const density = 2
 // HTML returns the figure as an HTML element with an alternative text. The image is sharp on dense screens.
 // If the figure remembers an error, HTML returns the error.
 func (f *Figure) HTML() (string, error) {
-	png, err := f.dense()
+	png, err := f.encoded(".png", density*dotsPerInch)
 	if err != nil {
 		return "", err
 	}
@@ -86,8 +86,6 @@ func (f *Figure) HTML() (string, error) {
 // dark exchanges black and white, but no colours, in the dark themes of JupyterLab, in which this variable is 32. In its
 // other themes the variable is 0.
 const dark = ` style="filter:invert(var(--jp-shadow-base-lightness,0)) hue-rotate(calc(180deg*min(1,var(--jp-shadow-base-lightness,0))))"`
-
-func (f *Figure) dense() ([]byte, error) { return f.encoded(".png", density*dotsPerInch) }
 
 func (f *Figure) pixels() (width, height int) {
 	w, h := f.outerSize()

@@ -80,7 +80,7 @@ var allowed = map[string][]string{
 	"kernelext/internal/session": {"hm", "dataset", "runs"},
 	"kernelext/internal/proxy":   nil,
 	"docs":                       nil,
-	"kernelext/kernel":           {"docs", "hm", "dataset", "hm/engine", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
+	"kernelext/kernel":           {"docs", "hm", "dataset", "plotting", "runs", "kernelext", "kernelext/internal/proxy", "kernelext/internal/session"},
 
 	"notebooks/cell":        {"dataset"},
 	"notebooks/mixture":     {"dataset", "runs"},

@@ -29,7 +29,8 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 	}
 	set, err := runs.OpenDataset(e, s.Dir(name))
 	if err != nil {
-		if !isNamed(h.Dataset.Name) && !h.Dataset.IsFile() {
+		named := slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == h.Dataset.Name })
+		if !named && !h.Dataset.IsFile() {
 			err = fmt.Errorf("the session cannot open the data set %s: if a cell made it from rows, store it first with runs.Claim(experiment, set, %q) (%w)",
 				h.Dataset.Name, s.Dir(name), err)
 		}
@@ -41,9 +42,4 @@ func (s *Session) dataOf(name string, e runs.Experiment) (*dataset.Set, error) {
 		s.mu.Unlock()
 	}
 	return set, nil
-}
-
-// isNamed reports whether a data set comes with the program.
-func isNamed(name string) bool {
-	return slices.ContainsFunc(dataset.List(), func(i dataset.Info) bool { return i.Name == name })
 }
