@@ -54,7 +54,7 @@ func TestInBrowser(t *testing.T) {
 		t.Skip("type make browser")
 	}
 	j := register(t)
-	for _, part := range []string{"begin", "guides", "session", "editing", "failing", "sweep", "interrupt", "restart", "slider", "everything"} {
+	for _, part := range []string{"begin", "guides", "session", "editing", "failing", "sweep", "interrupt", "restart", "everything"} {
 		t.Run(part, func(t *testing.T) {
 			if err := j.inBrowser(t, part); err != nil {
 				t.Fatal(err)
