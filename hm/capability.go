@@ -59,8 +59,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 // it uses.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{
-		Uses:  []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
-		Parts: func(rows, samples int) int { return (rows + rowsAPart(samples) - 1) / rowsAPart(samples) },
+		Uses: []string{"samples", "log-z2", "log-z2-inner", "parts", "shard"},
 		Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
 			return m.WithSeed(o.Seed).evaluate(ctx, o)
 		},

@@ -20,10 +20,7 @@ type Evaluations struct {
 	// samples, log-z2, log-z2-inner, parts, shard (Share), schedule, chains, raise, raise-chains.
 	Uses []string
 	// Named reports whether texts name the run and the checkpoint of each evaluation.
-	Named bool
-	// Parts returns the number of parts into which the evaluation of a number of rows is divided. It
-	// is nil for a model that is not evaluated in parts.
-	Parts    func(rows, samples int) int
+	Named    bool
 	Evaluate func(ctx context.Context, o EvaluationOptions) (Evaluation, error)
 }
 

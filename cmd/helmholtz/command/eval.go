@@ -130,12 +130,11 @@ func newEval() *cobra.Command {
 		}
 		return resumable(err, preempted())
 	}
-	c.AddCommand(newEvalSubmit())
 	return c
 }
 
-// partsPath matches the paths in a directory of parts: the parts of each seed, the job of eval submit with its logs,
-// and hidden files.
+// partsPath matches the paths in a directory of parts: the parts of each seed, the job script of a scheduler
+// with its logs, and hidden files.
 var partsPath = regexp.MustCompile(`^(slurm[.-].*|kubernetes\.yaml.*|(seed-\d+/)?\..*|seed-\d+(/part-\d+)?)$`)
 
 // refuseForeignParts refuses a directory for parts that holds anything else.

@@ -232,7 +232,6 @@ func TestAFamilyThatRegistersItself(t *testing.T) {
 		"--split has no effect without --kind rows":                         {"sample", one, "--split", "train"},
 		"--gibbs: a mixture of Bernoulli units does not use it":             {"sample", one, "--gibbs", "3"},
 		"a mixture of Bernoulli units, which fills in no images":            {"inpaint", one, "--mask", "left"},
-		"a mixture of Bernoulli units is not evaluated in parts":            {"eval", "submit", one, "--parts", filepath.Join(here, "parts"), "--slurm", "--only-write"},
 		"--log-z2: a report of a mixture of Bernoulli units does not":       {"report", one, "--log-z2", "10"},
 	} {
 		if code, _, errOut := helmholtz(t, t.Context(), args...); code == 0 || !strings.Contains(errOut, says) {

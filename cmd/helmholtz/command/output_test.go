@@ -164,19 +164,6 @@ func TestPagesAreWrittenTogether(t *testing.T) {
 	}
 }
 
-// The name of a directory cannot become a line of a job.
-func TestNoLineOfAJobIsANameOfADirectory(t *testing.T) {
-	t.Chdir(t.TempDir())
-	if err := os.WriteFile("rates.toml", []byte("base = {epochs = 1, dataset = {name = \"3by3\"}, machine = {layers = [3]}, method = {preset = \"ws\"}}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dir := "g\ntouch x\n#"
-	code, _, says := helmholtz(t, t.Context(), "sweep", "submit", "rates.toml", "--slurm", "--only-write", "--out", dir, "--tasks", "1")
-	if _, err := os.Stat(dir); code != exitUsage || !strings.Contains(says, "control character") || !os.IsNotExist(err) {
-		t.Errorf("submit ends with %d (%v): %s", code, err, says)
-	}
-}
-
 // In a log, a sweep reports its overall progress and the remaining time.
 func TestSweepsSayHowFarTheyAre(t *testing.T) {
 	t.Chdir(t.TempDir())

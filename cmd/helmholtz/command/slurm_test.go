@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/helmholtz-go/helmholtz/docs"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -151,6 +152,27 @@ preset = "rws"
 method.learning_rate = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
 `
 
+// arrayOf writes the script of docs/sweeps.md into a directory that has the program, and returns the arguments of
+// sbatch for an array of tasks of one core that runs a command.
+func arrayOf(t *testing.T, dir string, tasks int, command ...string) []string {
+	t.Helper()
+	page, err := docs.Find("sweeps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, script, begins := strings.Cut(page.Text, "    #!")
+	script, _, ends := strings.Cut(script, "    exit $code\n")
+	if !begins || !ends {
+		t.Fatal("docs/sweeps.md has no script")
+	}
+	script = "#!" + strings.ReplaceAll(script, "\n    ", "\n") + "exit $code\n"
+	if err := os.WriteFile(filepath.Join(dir, "slurm.sh"), []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return append([]string{fmt.Sprintf("--array=0-%d", tasks-1), "--cpus-per-task=1", "--mem=400M", "--time=5", "--output=slurm-%a.log", "slurm.sh"}, command...)
+}
+
 // TestSweepOnSlurm submits a sweep of a dozen runs as an array of four tasks to a real Slurm,
 // requeues one of them during training, and kills the program of another, whose share is then
 // submitted again. All runs end as they do without Slurm.
@@ -179,13 +201,11 @@ func TestSweepOnSlurm(t *testing.T) {
 	}
 	command(program, "sweep", "run", "rates.toml", "--out", "alone")
 
-	const name = `an "array" of 50%` // has to reach sbatch unchanged
-	submit := func() {
-		t.Log(command(program, "sweep", "submit", "rates.toml", "--slurm", "--out", name, "--tasks", "4", "--cores", "1", "--length", "5m"))
-	}
+	const name = "array"
+	submit := func() { t.Log(command("sbatch", arrayOf(t, dir, 4, "sweep", "run", "rates.toml", "--out", name, "--shard", "auto")...)) }
 	submit()
 	log := func(task int) string {
-		text, _ := os.ReadFile(filepath.Join(dir, name, fmt.Sprintf("slurm-%d.log", task)))
+		text, _ := os.ReadFile(filepath.Join(dir, fmt.Sprintf("slurm-%d.log", task)))
 		return string(text)
 	}
 	await(t, "tasks 0 and 1 to train", func() bool {

@@ -30,7 +30,7 @@ func newSweep() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "sweep",
 		Short: "Train an experiment with many settings, here or on a cluster",
-	}, computing(newSweepPlan()), computing(newSweepRun()), newSweepSubmit(), newSweepStatus(), newSweepReport())
+	}, computing(newSweepPlan()), computing(newSweepRun()), newSweepStatus(), newSweepReport())
 }
 
 // aSweep requires one argument, the file or the directory of a sweep.

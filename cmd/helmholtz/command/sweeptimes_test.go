@@ -33,7 +33,7 @@ grid.method.learning_rate = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05]
 	if err := os.WriteFile(filepath.Join(dir, "rates.toml"), []byte(sweep), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	took := func(args ...string) time.Duration {
+	took := func(program string, args ...string) time.Duration {
 		t.Helper()
 		c := exec.Command(program, args...)
 		c.Dir = dir
@@ -43,10 +43,10 @@ grid.method.learning_rate = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05]
 		}
 		return time.Since(began)
 	}
-	one := took("sweep", "run", "rates.toml", "--out", "one", "--workers", "1")
-	two := took("sweep", "run", "rates.toml", "--out", "two", "--workers", "2")
-	submitted := took("sweep", "submit", "rates.toml", "--slurm", "--out", "array", "--tasks", "2", "--cores", "1", "--length", "1h")
+	one := took(program, "sweep", "run", "rates.toml", "--out", "one", "--workers", "1")
+	two := took(program, "sweep", "run", "rates.toml", "--out", "two", "--workers", "2")
 	began := time.Now()
+	took("sbatch", arrayOf(t, dir, 2, "sweep", "run", "rates.toml", "--out", "array", "--shard", "auto")...)
 	await(t, "the end of the array", func() bool {
 		queue, err := exec.Command("squeue", "-h").Output()
 		return err == nil && strings.TrimSpace(string(queue)) == ""
@@ -58,7 +58,7 @@ grid.method.learning_rate = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05]
 	for _, line := range []struct {
 		what string
 		time time.Duration
-	}{{"`--workers 1`", one}, {"`--workers 2`", two}, {"Slurm, two tasks of one core", array}, {"before it: measuring and submitting", submitted}} {
+	}{{"`--workers 1`", one}, {"`--workers 2`", two}, {"Slurm, two tasks of one core", array}} {
 		fmt.Printf("| %s | %.1f s |\n", line.what, line.time.Seconds())
 	}
 }

@@ -112,7 +112,6 @@ func TestNothingIsLost(t *testing.T) {
 		{"sweep", rates, "sweep run rates.toml --workers 1 --out r", ""},
 		{"sweep-rest", begun, "sweep run r --workers 1", ""},
 		{"sweep-report", begun, "sweep report r --table new/r.csv --figures figures --figure-format svg", ""},
-		{"sweep-submit", begun, "sweep submit r --slurm --only-write --tasks 1", ""},
 		{"history", run, "history r s --table new/h.parquet", ""},
 		{"compare", run, "compare r s --out new/c.png --table c.csv", ""},
 		{"sample", run, "sample r --n 2 --out new/s.png", ""},
