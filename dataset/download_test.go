@@ -149,14 +149,15 @@ func TestDownloadsFromSimpleServers(t *testing.T) {
 	wantFetched(t, path)
 }
 
-// What is left of another file, or of more than the file, is not gone on from; what
-// earlier versions left is removed.
+// A download mends what a killed program, or one without space on its disk, left: it resumes from the beginning of the
+// file, and begins anew after another file or more than the file. It removes what earlier versions left.
 func TestLeftoversAreMended(t *testing.T) {
 	whole := content("a.amat")
 	for name, left := range map[string][]byte{
 		"of another file": bytes.Repeat([]byte("1"), 1000),
 		"as long, other":  bytes.Repeat([]byte("1"), len(whole)),
 		"longer":          append(slices.Clone(whole), 7),
+		"the beginning":   whole[:len(whole)/2],
 		"whole":           whole,
 		"nothing":         nil,
 	} {

@@ -90,19 +90,18 @@ func asideOf(name string) string {
 
 func writeAside(root *os.Root, name string, b []byte) error {
 	aside := asideOf(name)
-	f, err := root.OpenFile(aside, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := create(root, aside)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Sync()
+	if err = write(f, b); err == nil {
+		err = flush(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = rename(root, aside, name)
+		err = move(root, aside, name)
 	}
 	if err != nil {
-		_ = root.Remove(aside) // report the first error
+		_ = unlink(root, aside) // report the first error
 		return err
 	}
 	return syncNames(root) // the new name is durable once its directory is written
@@ -117,7 +116,7 @@ func syncNames(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(flush(dir), dir.Close())
 }
 
 // MkdirAll creates a directory with its missing parents, and returns once they are durable.
@@ -131,7 +130,11 @@ func MkdirAll(path string) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
+	err := Before(Change{Call: "mkdir", Path: path})
+	if err == nil {
+		err = os.Mkdir(path, 0o755)
+	}
+	if errors.Is(err, fs.ErrExist) {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return &WriteError{path, errors.New("it is a file, not a directory")}
 		}

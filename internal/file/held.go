@@ -39,7 +39,10 @@ func Hold(path, name string) (*Held, error) {
 		return nil, &WriteError{path, withoutPaths(err)}
 	}
 	h := &Held{path: path, name: name, root: root}
-	if h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR|nonblocking, 0o644); err != nil {
+	if err = before("open", root, name); err == nil {
+		h.lock, err = root.OpenFile(name, os.O_CREATE|os.O_RDWR|nonblocking, 0o644)
+	}
+	if err != nil {
 		root.Close()
 		return nil, &WriteError{h.Path(name), withoutPaths(err)}
 	}
@@ -131,12 +134,14 @@ func (h *Held) Append(name string, b []byte) error {
 	if err := h.check(); err != nil {
 		return err
 	}
+	if err := before("open", h.root, name); err != nil {
+		return h.failed(name, err)
+	}
 	f, err := h.root.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return h.failed(name, err)
 	}
-	_, err = f.Write(b)
-	return h.failed(name, errors.Join(err, f.Sync(), f.Close()))
+	return h.failed(name, errors.Join(write(f, b), flush(f), f.Close()))
 }
 
 // RemoveLeftovers removes the temporary files that killed programs left, for the files whose names
@@ -148,7 +153,7 @@ func (h *Held) RemoveLeftovers(of func(name string) bool) error {
 	entries, err := fs.ReadDir(h.root.FS(), ".")
 	for _, entry := range entries {
 		if name, left := Leftover(entry.Name()); left && of(name) {
-			err = errors.Join(err, h.root.Remove(entry.Name()))
+			err = errors.Join(err, unlink(h.root, entry.Name()))
 		}
 	}
 	return h.failed(".", err)

@@ -126,18 +126,17 @@ func (l lease) create(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	err = root.Link(aside, LeaseFile)
-	_ = root.Remove(aside) // if it stays, it is a leftover
+	err = link(root, aside, LeaseFile)
+	_ = unlink(root, aside) // if it stays, it is a leftover
 	if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, noSecondName) {
 		return err
 	}
-	f, err := root.OpenFile(LeaseFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := create(root, LeaseFile)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		_ = root.Remove(LeaseFile) // report the first error
+	if err = errors.Join(write(f, text), f.Close()); err != nil {
+		_ = unlink(root, LeaseFile) // report the first error
 	}
 	return err
 }
@@ -152,8 +151,12 @@ func (l lease) writeAside(root *os.Root) (aside string, text []byte, err error) 
 		return "", nil, err
 	}
 	aside = asideOf(LeaseFile)
-	if err := root.WriteFile(aside, text, 0o644); err != nil {
-		_ = root.Remove(aside) // report the first error
+	f, err := create(root, aside)
+	if err == nil {
+		err = errors.Join(write(f, text), f.Close())
+	}
+	if err != nil {
+		_ = unlink(root, aside) // report the first error
 		return "", nil, err
 	}
 	return aside, text, nil
@@ -181,16 +184,16 @@ func (l lease) take(root *os.Root, path string, w *watch) error {
 	// Only one of several programs that see an expired lease renames it. A late program may rename
 	// the new lease of the first one instead, and then puts it back.
 	aside := asideOf(LeaseFile)
-	if err := root.Rename(LeaseFile, aside); err != nil {
+	if err := move(root, LeaseFile, aside); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return ErrLocked
 		}
 		return err
 	}
-	defer root.Remove(aside)
+	defer func() { _ = unlink(root, aside) }() // if it stays, it is a leftover
 	renamed, err := readLease(root, aside)
 	if err != nil {
-		_ = root.Link(aside, LeaseFile)
+		_ = link(root, aside, LeaseFile)
 		return errors.Join(err, ErrLocked)
 	}
 	if renamed != there { // a program that has taken or renewed it meanwhile keeps it
@@ -221,8 +224,8 @@ func (l *lease) renew(root *os.Root) error {
 	if err != nil {
 		return err
 	}
-	if err := root.Rename(aside, LeaseFile); err != nil {
-		_ = root.Remove(aside) // report the first error
+	if err := move(root, aside, LeaseFile); err != nil {
+		_ = unlink(root, aside) // report the first error
 		return err
 	}
 	return nil
@@ -260,7 +263,7 @@ func (l *leased) end(root *os.Root) {
 	close(l.stop)
 	l.ended.Wait()
 	if l.mine(root) == nil {
-		_ = root.Remove(LeaseFile) // if it stays, it expires
+		_ = unlink(root, LeaseFile) // if it stays, it expires
 	}
 }
 

@@ -40,7 +40,6 @@ var allowed = map[string][]string{
 	"internal/safetensors":   {"internal/npy", "internal/plainjson"},
 	"internal/shell":         nil,
 	"internal/statistics":    nil,
-	"internal/torture":       nil,
 	"internal/work":          nil,
 
 	"dataset":         nil,
@@ -93,7 +92,7 @@ var allowed = map[string][]string{
 }
 
 // inTests are the packages that the tests of any may import besides.
-var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "runs/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/runstest", "internal/torture"}
+var inTests = []string{"boltzmann", "boltzmann/oracle", "factors", "runs/factorized", "internal/file/filetest", "internal/fuzz", "hm/deterministic", "hm/engine", "hm/engine/oracle", "hm/engine/enginetest", "hm/engine/cpu", "runs/runstest"}
 
 // foreign are modules that only some packages may know of.
 var foreign = map[string][]string{

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/internal/torture"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -22,7 +21,7 @@ func TestKilledSweepsLeaveNoWorkers(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	kills := 1
-	if *torture.All {
+	if *allTrials {
 		kills = 10
 	}
 	for i := range kills {
@@ -60,6 +59,5 @@ grid.method.learning_rate = [0.01, 0.02]
 				t.Errorf("after its worker has ended: %v, %v; it said %s", run, err, &said)
 			}
 		}
-		torture.Count("killed sweeps with workers", "sweep run")
 	}
 }

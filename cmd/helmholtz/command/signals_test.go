@@ -28,6 +28,7 @@ const argsVariable = "HELMHOLTZ_TEST_ARGS"
 // TestProgram is the program that tests start; otherwise it tests nothing.
 func TestProgram(t *testing.T) {
 	if args := os.Getenv(argsVariable); args != "" {
+		sufferFaults()
 		os.Args = append([]string{"helmholtz"}, strings.Split(args, "\n")...)
 		Main()
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package command
 
 import (
@@ -11,10 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/helmholtz-go/helmholtz/internal/file"
-	"github.com/helmholtz-go/helmholtz/internal/torture"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
@@ -23,10 +23,9 @@ import (
 // runs only with -torture: TestTrainingTakesOverAfterARestart checks it once with a simulated
 // clock.
 func TestRebootsLoseNothing(t *testing.T) {
-	if !*torture.All {
+	if !*allTrials {
 		t.Skip("each trial waits for a minute: give -torture")
 	}
-	defer torture.Report(os.Stdout, time.Now())
 	const experiment = "--dataset 3by3 --subset 64 --validation 18 --layers 4 --samples 3 --epochs 300"
 	whole := prepared(t, "train "+experiment+" --out r", "train "+experiment+" --seeds 2 --out s")
 	var all sync.WaitGroup
@@ -38,7 +37,7 @@ func TestRebootsLoseNothing(t *testing.T) {
 		}
 		dir, lines := t.TempDir(), 1+draw.IntN(200)
 		metrics, lease := filepath.Join(dir, run, "metrics.jsonl"), filepath.Join(dir, run, file.LeaseFile)
-		c := tortured(t).Start(strings.Fields(command)...)
+		c := tortured(t, strings.Fields(command)...)
 		c.Dir = dir
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -60,15 +59,13 @@ func TestRebootsLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		all.Go(func() {
-			limited := tortured(t).Start(strings.Fields(command)...)
+			limited := tortured(t, strings.Fields(command)...)
 			again := exec.Command(limited.Path, limited.Args[1:]...) // may take more than a minute
 			again.Dir, again.Env = dir, limited.Env
 			out, err := again.CombinedOutput()
 			if err != nil || !bytes.Contains(out, []byte("waiting up to 1m0s: a program on ")) {
 				t.Errorf("%s ended with %v and said %s", command, err, out)
-				return
 			}
-			torture.Count("restarted machines", strings.Fields(command)[0]+" "+filepath.Dir(run)+"/"+filepath.Base(run))
 		})
 		t.Cleanup(func() {
 			if !t.Failed() {

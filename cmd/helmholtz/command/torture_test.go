@@ -1,3 +1,5 @@
+//go:build unix
+
 package command
 
 import (
@@ -8,22 +10,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/helmholtz-go/helmholtz/internal/torture"
 )
 
-// tortured returns the program without the machine's data, limited to two gigabytes of memory.
-func tortured(t *testing.T) torture.Program {
-	return torture.Program{
-		Start: func(args ...string) *exec.Cmd {
-			c := program(t, "ulimit -d 2097152;", args...)
-			c.Env = append(c.Env, "HELMHOLTZ_DATA=", "HELMHOLTZ_BACKEND=cpu")
-			return c
-		},
-		Same:    alike,
-		Printed: func(s string) string { return seconds.ReplaceAllString(duration.ReplaceAllString(s, ""), "") },
-	}
+// tortured returns the program without the machine's data, limited to two gigabytes of memory and to one thread, on which
+// it makes its changes in the same order each time.
+func tortured(t *testing.T, args ...string) *exec.Cmd {
+	c := program(t, "ulimit -d 2097152;", args...)
+	c.Env = append(c.Env, "HELMHOLTZ_DATA=", "HELMHOLTZ_BACKEND=cpu", "GOMAXPROCS=1")
+	return c
 }
 
 var (
@@ -68,17 +62,16 @@ func prepared(t *testing.T, commands ...string) string {
 // runInto runs the program in a directory.
 func runInto(t *testing.T, dir, command string) {
 	t.Helper()
-	c := tortured(t).Start(strings.Fields(command)...)
+	c := tortured(t, strings.Fields(command)...)
 	c.Dir = dir
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Fatalf("helmholtz %s: %v: %s", command, err, out)
 	}
 }
 
-// TestNothingIsLost kills every writing command at its system calls, and makes these calls fail:
+// TestNothingIsLost kills every writing command at its changes of files, and makes these changes fail:
 // existing files stay intact, and the command reaches the same end when it is repeated.
 func TestNothingIsLost(t *testing.T) {
-	defer torture.Report(os.Stdout, time.Now())
 	half := func(name string) string {
 		dir := t.TempDir()
 		if err := os.CopyFS(filepath.Join(dir, "r"), os.DirFS(filepath.Join(fixtures, newest, name))); err != nil {
@@ -120,10 +113,10 @@ func TestNothingIsLost(t *testing.T) {
 		{"kernel-install", "", "kernel install --prefix p --go /bin/true --gonb /bin/true --goimports /bin/true --gopls /bin/true --module " + moduleRoot(t), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			torture.Case{
-				Program: tortured(t), Name: c.name, Begin: c.begin, Args: strings.Fields(c.command), Resume: strings.Fields(c.resume), Planned: "experiment.toml",
-				Litters: !strings.HasPrefix(c.command, "train"), Settled: map[string]string{"resume-seeds": "r/seed-1"}[c.name],
-			}.Try(t, 60)
+			faultCase{
+				name: c.name, begin: c.begin, args: strings.Fields(c.command), resume: strings.Fields(c.resume),
+				litters: !strings.HasPrefix(c.command, "train"), settled: map[string]string{"resume-seeds": "r/seed-1"}[c.name],
+			}.try(t, 60)
 		})
 	}
 }
