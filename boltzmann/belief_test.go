@@ -35,6 +35,7 @@ func randomBeliefNetwork(t *testing.T, layers ...int) *Model {
 type network struct {
 	below []*oracle.Machine // the lowest first
 	top   *oracle.Machine
+	logZ  float64 // of top
 }
 
 func exactNetwork(m *Model) (n network) {
@@ -42,6 +43,7 @@ func exactNetwork(m *Model) (n network) {
 		n.below = append(n.below, exactly(&Model{parameters: p}))
 	}
 	n.top = exactly(m)
+	n.logZ = n.top.LogZ()
 	return n
 }
 
@@ -50,7 +52,7 @@ func (n network) logP(v []float64) float64 { return n.marginal(n.below, v) }
 
 func (n network) marginal(machines []*oracle.Machine, v []float64) float64 {
 	if len(machines) == 0 {
-		return n.top.LogP(v)
+		return -n.top.FreeEnergy(v) - n.logZ
 	}
 	var terms []float64
 	for _, h := range machines[0].Hidden {
@@ -62,7 +64,7 @@ func (n network) marginal(machines []*oracle.Machine, v []float64) float64 {
 // bound is that of the factorised recognition, layer by layer.
 func (n network) bound(machines []*oracle.Machine, v []float64) (sum float64) {
 	if len(machines) == 0 {
-		return n.top.LogP(v)
+		return -n.top.FreeEnergy(v) - n.logZ
 	}
 	for _, h := range machines[0].Hidden {
 		q := machines[0].LogPHidden(h, v)

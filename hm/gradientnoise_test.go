@@ -20,7 +20,7 @@ import (
 // enumeration of all pairs of samples and all dreams.
 func TestGradientNoise(t *testing.T) {
 	set := patterns(t)
-	machine := New(set.Shape()).Dense(3, 2).Bias(0.3)
+	machine := New(set.Shape()).Dense(2, 2).Bias(0.3)
 	estimated := func(e *engine.Estimator) engine.Algorithm {
 		return engine.Algorithm{Rule: engine.Rule{QWake: 1, Estimator: e}}
 	}
