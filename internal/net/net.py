@@ -32,7 +32,7 @@ EXCUSED = {  # the families hm and boltzmann have commands of their own since th
     "data": "the command cache is new",
     **{command: "a table may have a schema (--schema, --header, --decimal, --write-schema)" for command in ("new", "import", "data show")},
     **{command: "tables may be LaTeX, and compare prepares them and figures for a paper" for command in ("compare", "history", "runs", "tune", "sweep plan", "sweep report", "reproduce list")},
-    **{command: "data may have moved (--dataset), and samples have the kinds of a table (--within)" for command in ("eval", "eval submit", "inpaint", "sample")},
+    **{command: "data may have moved (--dataset), and samples have the kinds of a table (--within)" for command in ("eval", "inpaint", "sample")},
 }
 FAMILIES = "--resume is a flag of every family"  # the help of train FAMILY
 BITS = "--dataset 3by3 --subset 64 --validation 18 --epochs 2 "
