@@ -123,13 +123,13 @@ func patternOf(of *oracle.Networks, text string) (x []float64, known *oracle.Net
 
 // Trained to the end on a table with 10, 30 and 50 % of its values missing, machines are as far from the distribution that
 // generated it as machines of the largest likelihood, by enumeration: the mean of the KL divergence over seeds lies within two
-// standard errors.
+// standard errors. Wake-sleep has no such limit: it ascends a bound, which a q that sees means in the place of missing values cannot make tight.
 func TestTrainingWithGapsReachesTheLikeliestMachine(t *testing.T) {
 	t.Parallel()
 	seeds, epochs, shares, methods := 3, 120, []float64{0.3}, map[string]Method{"nrws": NRWS().LearningRate(0.6).Damping(0.05)}
 	if *study {
 		seeds, epochs, shares = 8, 400, []float64{0.1, 0.3, 0.5}
-		methods["rws"], methods["ws"] = RWS().LearningRate(1), WS().LearningRate(1)
+		methods["rws"] = RWS().LearningRate(1)
 	}
 	machine, from, rows, logs := generating(t)
 	for _, share := range shares {
