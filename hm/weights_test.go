@@ -108,7 +108,7 @@ func TestWeights(t *testing.T) {
 				return
 			}
 			exact := oracle.NewNetworks(run.parameters)
-			number, chi2 := 0, 0.0 // Pearson's, of the dreams
+			number, chi2 := 0, 0.0         // Pearson's, of the dreams
 			for v := range exact.Model() { // in which x changes first
 				if number == 1<<len(v[0]) {
 					break
