@@ -202,7 +202,9 @@ func TestSweepOnSlurm(t *testing.T) {
 	command(program, "sweep", "run", "rates.toml", "--out", "alone")
 
 	const name = "array"
-	submit := func() { t.Log(command("sbatch", arrayOf(t, dir, 4, "sweep", "run", "rates.toml", "--out", name, "--shard", "auto")...)) }
+	submit := func() {
+		t.Log(command("sbatch", arrayOf(t, dir, 4, "sweep", "run", "rates.toml", "--out", name, "--shard", "auto")...))
+	}
 	submit()
 	log := func(task int) string {
 		text, _ := os.ReadFile(filepath.Join(dir, fmt.Sprintf("slurm-%d.log", task)))
