@@ -108,17 +108,19 @@ func TestWeights(t *testing.T) {
 				return
 			}
 			exact := oracle.NewNetworks(run.parameters)
-			number, chi2 := 0, 0.0         // Pearson's, of the dreams
-			for v := range exact.Model() { // in which x changes first
-				if number == 1<<len(v[0]) {
+			number, chi2, total := 0, 0.0, 0.0 // Pearson's, of the dreams
+			for v := range exact.Model() {     // in which x changes first
+				if number == len(got.Exact) {
 					break
 				}
 				want := exact.Explain(v[0]).LogP()
 				wantNear(t, fmt.Sprintf("log p of x number %d", number), got.Exact[number], want, 1e-9)
 				expected := float64(c.dreams) * math.Exp(want)
 				chi2 += math.Pow(got.Counts[number]-expected, 2) / expected
+				total += math.Exp(want)
 				number++
 			}
+			wantNear(t, "the sum of p(x)", total, 1, 1e-9)
 			freedom := float64(number - 1)
 			wantNear(t, "χ² of the dreams", chi2, freedom, 5*math.Sqrt(2*freedom))
 			testWeightsCommand(t, python, checkpoint, rows, exact)
