@@ -51,8 +51,8 @@ try:
     assert reply["parent_header"]["subshell_id"] == subshell, reply
     reply, _ = execute("%hm stop nothing", subshell)
     assert reply["content"]["status"] == "error" and "no run" in reply["content"]["evalue"], reply
-    found = ask(client.shell_channel, "complete_request", {"code": "%hm pau", "cursor_pos": 7}, subshell)["content"]
-    assert found["matches"] == ["pause"], found
+    found = ask(client.shell_channel, "complete_request", {"code": "%hm res", "cursor_pos": 7}, subshell)["content"]
+    assert found["matches"] == ["resume"], found
     deleted = ask(client.control_channel, "delete_subshell_request", {"subshell_id": subshell})["content"]
     assert deleted["status"] == "ok", deleted
     manager.interrupt_kernel()
