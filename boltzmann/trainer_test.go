@@ -379,34 +379,23 @@ func TestWeightDecay(t *testing.T) {
 func TestPseudoLikelihoodSteps(t *testing.T) {
 	m := randomModel(t, 6, 4)
 	rows := split(oracle.Binary(6)[10:43])
-	likelihood := func(parameters []float64) (sum float64) {
-		machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
-		for r := range rows.Rows {
-			v := binary(rows.Row(r))
-			for i := range v {
-				other := slices.Clone(v)
-				other[i] = 1 - v[i]
-				sum -= math.Log1p(math.Exp(machine.FreeEnergy(v)-machine.FreeEnergy(other))) / float64(rows.Rows)
-			}
-		}
-		return sum
-	}
-	matching := func(parameters []float64) (sum float64) {
-		machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
-		for r := range rows.Rows {
-			v := binary(rows.Row(r))
-			for i := range v {
-				other := slices.Clone(v)
-				other[i] = 1 - v[i]
-				p := 1 / (1 + math.Exp(machine.FreeEnergy(other)-machine.FreeEnergy(v)))
-				sum -= p * p / float64(rows.Rows)
-			}
-		}
-		return sum
-	}
 	gradients := map[Algorithm][]float64{}
-	for algorithm, objective := range map[Algorithm]func([]float64) float64{PseudoLikelihood: likelihood, RatioMatching: matching} {
-		gradients[algorithm] = fd.Gradient(nil, objective, wide(m.parameters), &fd.Settings{Formula: fd.Central})
+	for algorithm, of := range map[Algorithm]func(a float64) float64{ // of F(v) less F of v with a unit flipped
+		PseudoLikelihood: func(a float64) float64 { return -math.Log1p(math.Exp(a)) },
+		RatioMatching:    func(a float64) float64 { return -math.Pow(1+math.Exp(-a), -2) },
+	} {
+		gradients[algorithm] = fd.Gradient(nil, func(parameters []float64) (sum float64) {
+			machine := oracle.Bipartite(oracle.Binary(6), oracle.Binary(4), parameters)
+			for r := range rows.Rows {
+				v := binary(rows.Row(r))
+				for i := range v {
+					other := slices.Clone(v)
+					other[i] = 1 - v[i]
+					sum += of(machine.FreeEnergy(v)-machine.FreeEnergy(other)) / float64(rows.Rows)
+				}
+			}
+			return sum
+		}, wide(m.parameters), &fd.Settings{Formula: fd.Central})
 	}
 	for _, method := range []Method{PL(), PL().Centered(false), RM(), RM().Centered(false)} {
 		gradient := gradients[method.spec.Algorithm]

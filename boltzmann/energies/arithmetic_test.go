@@ -15,10 +15,10 @@ import (
 )
 
 // Old runs resume in their own arithmetic: gradients and chains have the bytes that they had when the runs began. The
-// bytes are those of amd64 processors with fused multiply-add, which the exponentials of the standard library use.
+// bytes need amd64 processors with fused multiply-add, which the exponentials of the standard library use.
 func TestBytesOfOldRuns(t *testing.T) {
 	if runtime.GOARCH != "amd64" || !slices.Contains(kernels.InstructionSets(), "avx2") {
-		t.Skip("the bytes are those of amd64 with fused multiply-add")
+		t.Skip("the bytes need amd64 with fused multiply-add")
 	}
 	defer kernels.SetInstructionSet(kernels.InstructionSet())
 	if err := kernels.SetInstructionSet("portable"); err != nil {

@@ -139,7 +139,7 @@ func TestLogPOfObservedUnitsIsASum(t *testing.T) {
 	}
 }
 
-// On the samples that a step has drawn, scores, gradients and Fisher blocks are those of the oracle without the missing units.
+// On the samples that a step has drawn, scores, gradients and Fisher blocks equal the oracle's without the missing units.
 // q sees rows and dreams with means in their place.
 func TestStepsWithGaps(t *testing.T) {
 	const samples, rows = 5, 4
