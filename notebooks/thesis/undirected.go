@@ -328,9 +328,12 @@ var (
 	conditionalRates = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2}
 )
 
+// smallGlyphs are the rows of machines whose log Z can be summed.
+var smallGlyphs = dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}
+
 // small returns a training run of a machine whose log Z can be summed.
 func (m way) small(η float64) training {
-	return machine(fmt.Sprintf("rbm-20-%s-lr-%g", m.file, η), dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}, m.method.LearningRate(η), m.laptop, m.full, m.seeds, 20)
+	return machine(fmt.Sprintf("rbm-20-%s-lr-%g", m.file, η), smallGlyphs, m.method.LearningRate(η), m.laptop, m.full, m.seeds, 20)
 }
 
 // exactly returns log p of all rows of a split by the exact log Z.
@@ -430,7 +433,7 @@ var enumerable = []training{
 }
 
 func enumerated(name string, method boltzmann.Method) training {
-	p := machine(name, dataset.Spec{Name: "miniglyphs", Subset: 1000, Seed: 1}, method, 100, 100, 1, 20)
+	p := machine(name, smallGlyphs, method, 100, 100, 1, 20)
 	p.keep = []int{1, 3, 10, 30, 100}
 	return p
 }
