@@ -99,8 +99,12 @@ func Open(name string) (*Set, error) { return Spec{Name: name}.OpenNew() }
 func (s Spec) OpenNew() (*Set, error) { return s.open(true) }
 
 // OpenNumbers opens data like OpenNew, but keeps numbers as real numbers (Real) if they have columns with names of their
-// own, or are not on the scale of grey levels. It does so only if Largest is 0 and Binarization is Fixed or Gray.
+// own, or are not on the scale of grey levels, or if they are to be standardised. It does so only if Largest is 0 and
+// Binarization is Fixed or Gray.
 func (s Spec) OpenNumbers() (*Set, error) {
+	if s.Standardize && (s.Binarization == Fixed || s.Binarization == Gray) {
+		s.Binarization = Real
+	}
 	s.numbers = s.Largest == 0 && (s.Binarization == Fixed || s.Binarization == Gray)
 	return s.OpenNew()
 }

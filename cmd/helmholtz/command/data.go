@@ -92,9 +92,6 @@ func newDataShow() *cobra.Command {
 			return err
 		}
 		spec.Name = args[0]
-		if spec.Standardize && !c.Flags().Changed("binarization") {
-			spec.Binarization = dataset.Real
-		}
 		open := spec.OpenNumbers // as "new" does
 		if c.Flags().Changed("binarization") {
 			open = spec.OpenNew

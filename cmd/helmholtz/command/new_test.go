@@ -118,6 +118,7 @@ func TestNewSuggestsSettings(t *testing.T) {
 	}{
 		{[]string{"data", "show", weather}, true},
 		{[]string{"new", path, "--dataset", weather}, false}, // standardises
+		{[]string{"new", filepath.Join(dir, "again.toml"), "--dataset", weather, "--standardize"}, false},
 		{[]string{"train", "--config", path, "--epochs", "1", "--out", run}, false},
 		{[]string{"train", "--dataset", weather, "--binarization", "real", "--units", "gaussian,bernoulli", "--layers", "2", "--epochs", "1", "--algorithm", "rws", "--lr", "1e-9", "--out", run + "2"}, true},
 	} {
