@@ -256,6 +256,12 @@ func TestDoubtfulValues(t *testing.T) {
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("99,1.5\n75,2.5\n", 4), "", ""},
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "", `rows.csv differ only in case ("Yes", "yes")`},
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "answer=categorical", ""},
+		{table30("length,x", "%[2]d cm,%[1]d.5") + "-0.5 cm,1.5\n", "", `has numbers with a unit`},
+		{table30("length,x", "%[2]d cm,%[1]d.5") + "2 m,1.5\n", "", `may name or number`},
+		{table30("length,x", "%[2]d cm,%[1]d.5"), "length=categorical", ""},
+		{table30("day,x", "2026-11-%02[2]d,%[1]d.5"), "", `has dates`},
+		{table30("time,x", "%[2]d/11/2026 17:30,%[1]d.5"), "", `has dates`},
+		{table30("day,x", "2026-11-%02[2]d,%[1]d.5") + "yesterday,1.5\n", "", `may name or number`},
 	} {
 		set, err := Spec{Name: written(t, "rows.csv", c.text), Binarization: Real, Standardize: true, Columns: c.columns}.Open()
 		says := fmt.Sprint(err)

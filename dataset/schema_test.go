@@ -117,6 +117,9 @@ func TestDeclaredColumns(t *testing.T) {
 	if again := opened(t, spec); again.Fingerprint() != set.Fingerprint() || !reflect.DeepEqual(again.Columns(), set.Columns()) {
 		t.Errorf("the declared columns are %v, want %v", again.Columns(), set.Columns())
 	}
+	if inferred, declared := set.Notice(), opened(t, spec).Notice(); !strings.Contains(inferred, `left out`) || declared != "" {
+		t.Errorf("the notice is %q for inferred columns, and %q for declared ones", inferred, declared)
+	}
 	edited := strings.NewReplacer(`["f", "m"]`, `["f", "m", "other"]`, `"binary"`, `"categorical"`, `transformation = "standardised"`, `transformation = "log"`).Replace(schema)
 	spec.Schema = written(t, "edited.toml", edited)
 	logs := opened(t, spec)

@@ -308,17 +308,21 @@ func (s *Set) untaught() string {
 	return ""
 }
 
-// leftOut names the columns that are left out although the Spec does not skip them, and those that perhaps should be.
+// leftOut names the columns that are left out although the Spec does not skip them, and those that perhaps should be, of a
+// file whose columns no schema declares.
 func (s *Set) leftOut() (text string) {
 	kinds, err := parseColumns(s.spec.Columns)
-	if err != nil || !s.spec.IsFile() {
+	if err != nil || !s.spec.IsFile() || s.spec.Schema != "" {
 		return ""
 	}
 	var constant, other, doubtful []string
+	measured := ""
 	for _, c := range s.columns {
 		_, given := kinds[c.Name]
 		switch {
 		case given:
+		case c.measured() != "":
+			measured = names.Lines(measured, c.measured())
 		case c.Kind == RealColumn && (identifierName.MatchString(c.Name) || c.Numbers != nil && c.Numbers.Greatest >= 1<<53), c.Kind == CategoricalColumn && c.Units > 10 && 2*c.Units > s.train.Rows:
 			doubtful = append(doubtful, c.Name)
 		case !c.Kind.isIgnored():
@@ -342,7 +346,7 @@ func (s *Set) leftOut() (text string) {
 	if skewed != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s with positive and skewed numbers (%s): their logarithms may suit the model better, with columns = %q (--columns); NAME=real keeps the numbers", s.Name(), quoted(skewed), strings.Join(skewed, "=log,")+"=log"))
 	}
-	text = names.Lines(text, coded, s.cases(kinds))
+	text = names.Lines(text, coded, s.cases(kinds), measured)
 	if doubtful != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
 	}
@@ -355,10 +359,38 @@ func (s *Set) cases(kinds map[string]Column) string {
 		_, given := kinds[c.Name]
 		for i, value := range c.Values {
 			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(v, value) })
-			if other >= 0 && !given && s.spec.Schema == "" && s.spec.rules() != FirstRules {
+			if other >= 0 && !given && s.spec.rules() != FirstRules {
 				return fmt.Sprintf("values of column %q of %s differ only in case (%q, %q): if they mean the same, write them alike in the file", c.Name, s.Name(), c.Values[other], value)
 			}
 		}
+	}
+	return ""
+}
+
+// withUnit matches a number and its unit, date a day with or without a time.
+var (
+	withUnit = regexp.MustCompile(`^[-+]?[0-9]+([.,][0-9]+)? ?(\pL[\pL/²³]*|°\pL?|%)$`)
+	date     = regexp.MustCompile(`^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})([T ][0-9:.]+([Zz]|[-+][0-9:]+)?)?$`)
+)
+
+// measured returns what is odd about a column of categories that are all dates, or numbers of one unit, or "".
+func (c Column) measured() string {
+	if c.Kind != CategoricalColumn || len(c.Values) <= fewNumbers {
+		return ""
+	}
+	units, dates := map[string]bool{}, true
+	for _, value := range c.Values {
+		unit := ""
+		if parts := withUnit.FindStringSubmatch(value); parts != nil {
+			unit = parts[2]
+		}
+		units[unit], dates = true, dates && date.MatchString(value)
+	}
+	switch {
+	case dates:
+		return fmt.Sprintf("column %q has dates (%s), and each is a category of its own: leave it out with columns = %q (--columns), or write numbers into the file, such as months or days", c.Name, c.Values[0], c.Name+"=skip")
+	case len(units) == 1 && !units[""]:
+		return fmt.Sprintf("column %q has numbers with a unit (%q), and each is a category of its own: take the unit away in the file, or keep the categories with columns = %q (--columns)", c.Name, c.Values[0], c.Name+"=categorical")
 	}
 	return ""
 }

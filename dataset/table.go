@@ -79,11 +79,22 @@ func (c Column) String() string {
 	if len(c.Values) > 0 {
 		values := c.Values
 		if len(values) > 8 {
-			values = append(slices.Clone(values[:7]), "…")
+			values = append(values[:7:7], "…")
 		}
-		text += " (" + strings.Join(values, ", ") + ")"
+		text += " (" + strings.Join(plain(values), ", ") + ")"
 	}
 	return text
+}
+
+// plain puts quotes around the values that a list would not show as they are.
+func plain(values []string) []string {
+	values = slices.Clone(values)
+	for i, value := range values {
+		if strings.ContainsFunc(value, func(r rune) bool { return r == ',' || r == '"' || !unicode.IsPrint(r) }) || strings.TrimSpace(value) != value {
+			values[i] = strconv.Quote(value)
+		}
+	}
+	return values
 }
 
 // Numbers describes the numbers of a column in the training file.

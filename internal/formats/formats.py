@@ -197,4 +197,4 @@ for program, of in outcomes.items():
     version = subprocess.run(["Rscript", "--version"], capture_output=True, text=True).stdout.split()[3] if program == "R" else importlib.metadata.version(program)
     print(f"| {program} {version} | {', '.join(of.pop('right'))} | {', '.join(of.pop('refused'))} |")
 wrong = [f"{program} {files[0]}: {outcome}" for program, of in outcomes.items() for outcome, files in of.items()]
-sys.exit("\n".join(wrong))
+sys.exit("\n".join(wrong) or 0)
