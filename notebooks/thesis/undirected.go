@@ -129,6 +129,7 @@ var boltzmannEntries = map[string]reproduce.Entry{
 		w.ahead("Persistent chains are ahead of ratio matching.", all[0], all[2])
 		w.ahead("The pseudo-likelihood is ahead of ratio matching.", all[1], all[2])
 	}, eachPair(conditionals, conditionalRates, way.small)...),
+	"boltzmann/discriminative": by(makeDiscriminative, discriminatives...),
 }
 
 var (
