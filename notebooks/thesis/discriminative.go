@@ -23,8 +23,8 @@ var (
 	objectives          = []float64{0, 0.5, 0.9, 0.99, 1} // weights w of log p(y|v)
 	discriminativeRates = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1}
 	penalties           = []float64{0, 1e-4, 1e-3, 1e-2}
-	fewDigits           = dataset.Spec{Name: "minimnist", Subset: 500, Seed: 1}
-	manyDigits          = dataset.Spec{Name: "minimnist", Subset: 5000, Seed: 1}
+	fewDigits           = dataset.Spec{Name: "minimnist", Subset: 500, Seed: 1, Validation: new(2000)}
+	manyDigits          = dataset.Spec{Name: "minimnist", Subset: 5000, Seed: 1, Validation: new(2000)}
 	discriminatives     = append(discriminative(fewDigits), discriminative(manyDigits)...)
 )
 
@@ -34,7 +34,7 @@ func discriminative(data dataset.Spec) []training {
 
 // labelled returns a training run of an RBM with labels. It takes as many steps with few rows as with many.
 func labelled(data dataset.Spec, w, η float64) training {
-	p := machine(fmt.Sprintf("rbm-%d-%d-rows-w-%g-lr-%g", classifiers, data.Subset, w, η), data, boltzmann.PCD().LearningRate(η).Discriminative(w).BatchSize(50), 250_000/data.Subset, 250_000/data.Subset, 3, classifiers)
+	p := machine(fmt.Sprintf("rbm-%d-%d-rows-w-%g-lr-%g", classifiers, data.Subset, w, η), data, boltzmann.PCD().LearningRate(η).Discriminative(w).BatchSize(data.Subset/50), 100, 100, 3, classifiers)
 	model := p.model
 	p.model = func(small bool) runs.Experiment {
 		e := model(small).(boltzmann.Experiment)
