@@ -50,6 +50,12 @@ func withDigits(number uint64, text string) (uint64, string) {
 	return number, text[i:]
 }
 
+// isWhole reports whether text has digits alone.
+func isWhole(text string) bool {
+	_, rest := withDigits(0, text)
+	return rest == ""
+}
+
 // quotient returns a/b, rounded once. b is not 0, and a is at least b/2⁶⁰.
 func quotient(a, b uint64) float64 {
 	up, down := bits.LeadingZeros64(a), bits.LeadingZeros64(b)

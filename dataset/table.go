@@ -337,7 +337,7 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 	}
 	c.zero = c.zero || strings.HasPrefix(field, "0")
 	v, is := t.numberIn(field)
-	if is && c.padded == "" && len(field) > 1 && field[0] == '0' && strings.Trim(field, "0123456789") == "" {
+	if is && c.padded == "" && len(field) > 1 && field[0] == '0' && isWhole(field) {
 		c.padded = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
 	missing := t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0
