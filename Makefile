@@ -116,8 +116,9 @@ findings: ## run the scripts of findings, which install other programs and show 
 		echo "== $$script"; "$$script" || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "behave otherwise now:$$failed"; exit 1; }
 
-notices: ## write NOTICES, the licences of what is linked, anew
-	go run ./internal/notices
+notices: ## write NOTICES, the licences of what is linked, anew, with a network
+	@mkdir -p build
+	.ci/notices >build/NOTICES && mv build/NOTICES NOTICES
 
 sbom: ## write a bill of materials of the program to build/helmholtz.cdx.json, installing what is missing
 	@mkdir -p build

@@ -32,7 +32,6 @@ var allowed = map[string][]string{
 	"internal/kernels":       {"internal/philox", "internal/work"},
 	"internal/memory":        nil,
 	"internal/names":         nil,
-	"internal/notices":       nil,
 	"internal/npy":           {"internal/memory"},
 	"internal/numbers":       {"internal/kernels"},
 	"internal/philox":        nil,
@@ -282,5 +281,25 @@ func TestOnlyStatisticsFactorises(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Anyone who distributes the program distributes NOTICES with it, which make notices writes.
+func TestNoticesNameLinkedModules(t *testing.T) {
+	readSources(t)
+	notices, err := os.ReadFile("../../NOTICES")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("go", "list", "-deps", "-tags=cuda", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./cmd/...", "./gpu")
+	command.Dir = "../.."
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.Lines(string(out)) {
+		if name := strings.TrimSpace(name); name != "" && !strings.Contains(string(notices), "\n"+name+", LICEN") && !strings.Contains(string(notices), "\n"+name+", COPYING") {
+			t.Errorf("NOTICES has no licence of %s, which is linked: write it with make notices", name)
+		}
 	}
 }
