@@ -48,7 +48,6 @@ func TestFamily(t *testing.T) {
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
 		Experiment: short(PCD().Optimizer(Momentum)).Schedule(runs.ConstantRate).Experiment(machineFor(set), set), Set: set,
 		Kind:       kind,
-		Axis:       runs.Axis{Keys: []string{"method.learning_rate"}, Values: [][]any{{0.1}, {0.2}}},
 		Aside:      []string{"imported.file", "imported.visible", "imported.hidden", "imported.sign", "below.run", "below.checkpoint", "start.run", "start.checkpoint", "pretrained.runs"},
 		Refused:    refused,
 		Impossible: map[string]float64{"chains.hidden": 0.5},

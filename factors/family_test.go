@@ -29,7 +29,6 @@ func TestPPCAFamily(t *testing.T) {
 	e.Epochs, e.Settings = 3, PPCASettings{Components: 3, EM: true, BatchSize: 9}
 	runstest.Family(t, runstest.Case[PPCAExperiment, *Model]{
 		Experiment: e, Set: set, Kind: PPCA.Kind(),
-		Axis: runs.Axis{Keys: []string{"components"}, Values: [][]any{{2}, {3}}},
 		Refused: []runstest.Refusal[PPCAExperiment]{
 			runstest.Refuse(func(e *PPCAExperiment) { e.Settings.Components = 0 }, "components = 0", "at least 1"),
 			runstest.Refuse(func(e *PPCAExperiment) { e.Settings.Components = 39 }, "39 factors of 40 training rows", "at most 38"),
@@ -50,7 +49,6 @@ func TestFactorAnalysisFamily(t *testing.T) {
 	e.Epochs, e.Settings = 2, FactorAnalysisSettings{Factors: 2, EMSteps: 8, Floor: 1e-3, DropConstant: true, BatchSize: 9}
 	runstest.Family(t, runstest.Case[FactorAnalysisExperiment, *Model]{
 		Experiment: e, Set: set, Kind: FactorAnalysis.Kind(),
-		Axis: runs.Axis{Keys: []string{"factors"}, Values: [][]any{{1}, {2}}},
 		Refused: []runstest.Refusal[FactorAnalysisExperiment]{
 			runstest.Refuse(func(e *FactorAnalysisExperiment) { e.Settings.Factors = 0 }, "factors = 0", "at least 1"),
 			runstest.Refuse(func(e *FactorAnalysisExperiment) { e.Settings.EMSteps = -1 }, "em_steps = -1", "give 0 or more"),

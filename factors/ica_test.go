@@ -342,7 +342,6 @@ func TestICAFamily(t *testing.T) {
 	e.Epochs, e.Settings = 3, ICASettings{Sources: 3, LearningRate: 0.1, BatchSize: 9}
 	runstest.Family(t, runstest.Case[ICAExperiment, *Independent]{
 		Experiment: e, Set: set, Kind: ICA.Kind(),
-		Axis: runs.Axis{Keys: []string{"sources"}, Values: [][]any{{2}, {3}}},
 		Refused: []runstest.Refusal[ICAExperiment]{
 			runstest.Refuse(func(e *ICAExperiment) { e.Settings.Sources = 0 }, "sources = 0", "at least 1"),
 			runstest.Refuse(func(e *ICAExperiment) { e.Settings.Sources = 39 }, "sources = 39 of 40 training rows", "at most 38"),

@@ -204,7 +204,6 @@ func TestSparseCodingFamily(t *testing.T) {
 	e.Epochs, e.Settings = 3, SparseSettings{Atoms: 5, Prior: SpikeAndSlabPrior, Alpha: 0.01, BatchSize: 9}
 	runstest.Family(t, runstest.Case[SparseExperiment, *Dictionary]{
 		Experiment: e, Set: set, Kind: SparseCoding.Kind(),
-		Axis: runs.Axis{Keys: []string{"alpha"}, Values: [][]any{{0.01}, {0.02}}},
 		Refused: []runstest.Refusal[SparseExperiment]{
 			runstest.Refuse(func(e *SparseExperiment) { e.Settings.Atoms = 0 }, "atoms = 0", "at least 1"),
 			runstest.Refuse(func(e *SparseExperiment) { e.Settings.Alpha = 0 }, "alpha = 0", "such as 0.1"),

@@ -3,7 +3,6 @@ package hm
 import (
 	"testing"
 
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
@@ -12,7 +11,6 @@ func TestFamily(t *testing.T) {
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
 		Experiment: short(NRWS()).Optimizer(Adam).Epochs(3).Experiment(machineFor(set), set), Set: set,
 		Kind:  kind,
-		Axis:  runs.Axis{Keys: []string{"method.damping"}, Values: [][]any{{0.2}, {0.3}}},
 		Aside: []string{"measure", "start.run", "start.checkpoint"},
 		Refused: []runstest.Refusal[Experiment]{
 			runstest.Refuse(func(e *Experiment) { e.Machine.Layers = []int{4, 0} }, "layer 2", "0 units", "at least one"),

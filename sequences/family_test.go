@@ -30,7 +30,6 @@ func TestRNNRBMFamily(t *testing.T) {
 	e.Epochs, e.Settings = 3, RNNRBMSettings{Hidden: 4, Recurrent: 3, CD: 2, LearningRate: 0.01, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
 	runstest.Family(t, runstest.Case[RNNRBMExperiment, *RNNRBM]{
 		Experiment: e, Set: singing(t), Kind: RNNRBMs.Kind(),
-		Axis: runs.Axis{Keys: []string{"tied"}, Values: [][]any{{false}, {true}}},
 		Refused: []runstest.Refusal[RNNRBMExperiment]{
 			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Hidden = 0 }, "hidden = 0", "at least 1"),
 			runstest.Refuse(func(e *RNNRBMExperiment) { e.Settings.Recurrent = -1 }, "recurrent = -1", "0 or more"),
@@ -45,7 +44,6 @@ func TestBeliefFamily(t *testing.T) {
 	e.Epochs, e.Settings = 3, BeliefSettings{Hidden: 3, Deep: 2, Order: 1, Lateral: true, L2: 0.1, Natural: true, Damping: 0.1, Refresh: 2, Samples: 3, Lag: 1, LearningRate: 0.1, Decay: runs.Decay{StepEpochs: 1, StepFactor: 0.5}, BatchSize: 4}
 	runstest.Family(t, runstest.Case[BeliefExperiment, *Belief]{
 		Experiment: e, Set: singing(t), Kind: Beliefs.Kind(),
-		Axis: runs.Axis{Keys: []string{"natural"}, Values: [][]any{{false}, {true}}},
 		Refused: []runstest.Refusal[BeliefExperiment]{
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Hidden = -1 }, "hidden = -1", "0 or more"),
 			runstest.Refuse(func(e *BeliefExperiment) { e.Settings.Deep = -1 }, "deep = -1", "0 or more"),

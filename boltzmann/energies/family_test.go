@@ -36,7 +36,6 @@ func TestConvolutionalFamily(t *testing.T) {
 	e.Epochs, e.Settings.Machine, e.Settings.Training = 2, Convolution{Filters: 2, Window: 11, Pool: 2, Activity: 0.1, Sparsity: 1, Above: 3, AboveWindow: 2}, Training{LearningRate: 0.01, BatchSize: 10, Chains: 3, Steps: 1}
 	runstest.Family(t, runstest.Case[Experiment[Convolution], *Model]{
 		Experiment: e, Set: set, Kind: ConvolutionalRBM.Kind(), Impossible: map[string]float64{"second_moments": -1},
-		Axis: runs.Axis{Keys: []string{"machine.filters"}, Values: [][]any{{1}, {2}}},
 		Refused: []runstest.Refusal[Experiment[Convolution]]{
 			runstest.Refuse(func(e *Experiment[Convolution]) { e.Settings.Machine.Filters = 0 }, "filters = 0", "at least 1"),
 			runstest.Refuse(func(e *Experiment[Convolution]) { e.Settings.Machine.Window = 15 }, "window = 15", "at most 14"),

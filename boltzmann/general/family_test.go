@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
@@ -14,7 +13,6 @@ func TestFamily(t *testing.T) {
 	exact, chains := experiments(set)[0], experiments(set)[1]
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
 		Experiment: chains, Set: set, Kind: Family.Kind(), Impossible: map[string]float64{"chains": 0.5},
-		Axis: runs.Axis{Keys: []string{"training.chains"}, Values: [][]any{{4}, {5}}},
 		Refused: []runstest.Refusal[Experiment]{
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine.Hidden = 17 }, "hidden = 17", "give 0 to 16"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine.Hidden = -1 }, "hidden = -1", "give 0 to 16"),

@@ -6,7 +6,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
@@ -16,7 +15,6 @@ func TestFamily(t *testing.T) {
 	lowest := boltzmann.LayerDir(filepath.Dir(dir), 1)
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
 		Experiment: short(set, dir), Set: set, Kind: Family.Kind(), Impossible: map[string]float64{"prior.chains.hidden": 0.5},
-		Axis:  runs.Axis{Keys: []string{"method.steps"}, Values: [][]any{{1}, {2}}},
 		Aside: []string{"network.run", "network.checkpoint"},
 		Refused: []runstest.Refusal[Experiment]{
 			runstest.Refuse(func(e *Experiment) { e.Settings.Network.Run = lowest }, "no belief network: give one that was trained with --belief"),

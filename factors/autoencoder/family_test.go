@@ -29,7 +29,6 @@ func TestFamily(t *testing.T) {
 	e.Settings.Latent, e.Settings.Bound = GumbelSoftmax, IWAE
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
 		Experiment: e, Set: set, Kind: Family.Kind(),
-		Axis: runs.Axis{Keys: []string{"latent"}, Values: [][]any{{"gaussian"}, {"straight-through"}}},
 		Refused: []runstest.Refusal[Experiment]{
 			runstest.Refuse(func(e *Experiment) { e.Settings.Hidden = []int{3, 0} }, "hidden = [3 0]", "such as [200], or an empty list (--hidden \"\")"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Code = 0 }, "code = 0", "between 1"),

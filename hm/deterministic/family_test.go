@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/runstest"
 )
 
@@ -14,7 +13,6 @@ func TestFamily(t *testing.T) {
 	e := short(set, NoisyOr)
 	runstest.Family(t, runstest.Case[Experiment, *Machine]{
 		Experiment: e, Set: set, Kind: Family.Kind(),
-		Axis:  runs.Axis{Keys: []string{"machine.activation"}, Values: [][]any{{"logistic"}, {"printed-product"}}},
 		Aside: []string{"log_p_every"},
 		Refused: []runstest.Refusal[Experiment]{
 			runstest.Refuse(func(e *Experiment) { e.Settings.Machine.Layers = nil }, "layers = []", "such as [6]"),

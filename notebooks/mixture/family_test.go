@@ -26,7 +26,6 @@ func TestFamily(t *testing.T) {
 	e.Epochs, e.Settings = 3, Settings{Components: 3, LearningRate: 0.5, BatchSize: 9}
 	runstest.Family(t, runstest.Case[Experiment, *Model]{
 		Experiment: e, Set: set, Kind: Family.Kind(),
-		Axis: runs.Axis{Keys: []string{"components"}, Values: [][]any{{2}, {3}}},
 		Refused: []runstest.Refusal[Experiment]{
 			runstest.Refuse(func(e *Experiment) { e.Settings.Components = 0 }, "components = 0", "at least 1"),
 			runstest.Refuse(func(e *Experiment) { e.Settings.Components = 41 }, "components = 41 of 40 rows"),

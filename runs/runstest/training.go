@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -242,23 +241,6 @@ func Resume(t *testing.T, e runs.Experiment, set *dataset.Set) {
 	}
 }
 
-// belongs checks that the directory of a run refuses each experiment that differs in one setting,
-// names the setting, and stays unchanged.
-func (f Case[E, M]) belongs(t *testing.T) {
-	dir := t.TempDir()
-	there := train(t, f.Experiment, f.Set, dir).Experiment().Hash()
-	before := Files(t, dir)
-	Vary(f.copied(t), func(name string, e E) {
-		if here, err := runs.Resolve(e, f.Set, dir); err == nil && here.Hash() != there {
-			_, err := runs.Train(t.Context(), e, f.Set, dir, runs.Quiet)
-			wantError(t, err, dir, "another experiment", name, " there, ", " here", "choose another directory")
-		}
-	})
-	if !maps.Equal(before, Files(t, dir)) {
-		t.Error("the directory has changed")
-	}
-}
-
 // extend checks that a finished run that is extended to more epochs ends like a run that had this number
 // from the start. If its learning rate decays towards the end, extending it must return an error.
 func extend(t *testing.T, e runs.Experiment, set *dataset.Set) {
@@ -319,64 +301,15 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 	}
 }
 
-// seeds checks that each of several seeds is an ordinary run, even if training is interrupted in the
-// second.
-func (f Case[E, M]) seeds(t *testing.T) {
-	dir, first := filepath.Join(t.TempDir(), "seeds"), f.Experiment.Header().Seed
-	inTurn := runs.AtOnce(t.Context(), 1)
-	ctx, stop := context.WithCancel(inTurn)
-	defer stop()
-	w := &Watcher{}
-	w.OnStep = func(p runs.Progress) {
-		if len(w.Plans) == 2 && p.Step == 2 {
-			stop()
-		}
+// seed checks that another seed leads to other parameters. That seeds and the runs of sweeps are ordinary runs follows
+// from the runner, not from the family.
+func (f Case[E, M]) seed(t *testing.T) {
+	h := f.Experiment.Header()
+	parameters := func() string {
+		return runs.Checksum(train(t, f.Experiment.WithHeader(h), f.Set, t.TempDir()).Snapshot().Tensors)
 	}
-	seeds, err := runs.TrainSeeds(ctx, f.Experiment, f.Set, 3, dir, w)
-	wantError(t, err, fmt.Sprint("seed ", first+1))
-	if !errors.Is(err, context.Canceled) || len(seeds.Runs) != 2 || seeds.Waiting != 1 || seeds.Finished() {
-		t.Fatalf("interrupted in the second of three seeds, training returns %+v and the error %v", seeds, err)
-	}
-	again := &Watcher{}
-	seeds = must[*runs.Seeds](t)(runs.TrainSeeds(inTurn, f.Experiment, f.Set, 3, dir, again))
-	if len(seeds.Runs) != 3 || !seeds.Finished() || seeds.Dir() != dir {
-		t.Fatalf("three seeds are %d runs in %s, finished: %v", len(seeds.Runs), seeds.Dir(), seeds.Finished())
-	}
-	if len(again.Plans) != 2 || again.Plans[0].Start != 2 || again.Plans[1].Start != 0 {
-		t.Errorf("training resumes with the plans %+v, want the second seed after two steps, and the third", again.Plans)
-	}
-	for i, p := range append(w.Plans, again.Plans...) {
-		if seed := fmt.Sprint("seed ", first+[]uint64{0, 1, 1, 2}[i]); !strings.HasSuffix(p.Name, seed) {
-			t.Errorf("the recorder receives %s as %q", seed, p.Name)
-		}
-	}
-	models := map[string]bool{}
-	for i, run := range seeds.Runs {
-		h, alone := f.Experiment.Header(), t.TempDir()
-		h.Seed = first + uint64(i)
-		train(t, f.Experiment.WithHeader(h), f.Set, alone)
-		SameRun(t, alone, runs.SeedDir(dir, h.Seed))
-		models[runs.Checksum(run.Snapshot().Tensors)] = true
-	}
-	if len(models) != 3 {
+	one := parameters()
+	if h.Seed++; parameters() == one {
 		t.Error("two seeds have the same parameters")
-	}
-}
-
-func (f Case[E, M]) sweep(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "sweep")
-	s := &runs.Sweep{Base: f.Experiment.TOML(), Axes: []runs.Axis{f.Axis}, Seeds: 1}
-	must[int](t)(s.Train(t.Context(), dir, runs.Shard{}, func(runs.Job) []runs.Recorder { return []runs.Recorder{runs.Quiet} }))
-	jobs := must[[]runs.Job](t)(must[*runs.Sweep](t)(runs.OpenSweep(dir)).Jobs(dir))
-	if len(jobs) != 2 {
-		t.Fatalf("the sweep has %d runs, want 2", len(jobs))
-	}
-	for i, job := range jobs {
-		alone := t.TempDir()
-		train(t, must[E](t)(f.Kind.Parse(with(t, s.Base, f.Axis.Keys[0], f.Axis.Values[i][0]))), f.Set, alone)
-		SameRun(t, alone, job.Dir)
-	}
-	if report := must[runs.SweepReport](t)(s.Report(dir)); report.States()[runs.Finished] != 2 {
-		t.Errorf("the runs of the sweep are %v", report.States())
 	}
 }
