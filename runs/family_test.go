@@ -2,9 +2,12 @@ package runs_test
 
 import (
 	"bytes"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -105,4 +108,29 @@ func TestModelFilesAreRefused(t *testing.T) {
 	defer checkpoint.Close()
 	_, err = mixtures.LoadModel(checkpoint)
 	wantError(t, err, checkpoint.Name(), "open a checkpoint by its directory", "restore the file")
+}
+
+// Check refuses what no experiment can have.
+func TestHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	set := overlapping(t)
+	rows := set.Train().Rows
+	for _, c := range []struct {
+		change func(h *runs.Header)
+		says   []string
+	}{
+		{func(h *runs.Header) { h.Epochs = 0 }, []string{"0 epochs", "at least 1"}},
+		{func(h *runs.Header) { h.Epochs = math.MaxInt }, []string{strconv.Itoa(math.MaxInt), "lower the number of epochs"}},
+		{func(h *runs.Header) { h.BatchSize = 0 }, []string{"batch", "0", "at least 1"}},
+		{func(h *runs.Header) { h.BatchSize = rows + 1 }, []string{"batch", strconv.Itoa(rows + 1), fmt.Sprint("the ", rows, " training rows"), "lower it"}},
+		{func(h *runs.Header) { h.Patience = -1 }, []string{"patience of -1", "give 0"}},
+		{func(h *runs.Header) { h.Keep = []int{0} }, []string{"keep = [0]", "from 1"}},
+		{func(h *runs.Header) { h.RecordSteps = -1 }, []string{"record_steps = -1", "or 0"}},
+		{func(h *runs.Header) { h.Seed = math.MaxUint64 }, []string{"seed 18446744073709551615", "give a number from 0"}},
+		{func(h *runs.Header) { h.Dataset.Seed = math.MaxUint64 }, []string{"seed 18446744073709551615", "give a number from 0"}},
+	} {
+		h := brief(set).Header()
+		c.change(&h)
+		wantError(t, brief(set).WithHeader(h).Check(set), c.says...)
+	}
 }
