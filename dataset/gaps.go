@@ -229,6 +229,25 @@ func (s Split) Mask(r int) Mask {
 	return s.Missing[r*n : (r+1)*n]
 }
 
+// Hiding returns the rows that have all values which the mask does not hide, without the values that it hides.
+func (s Split) Hiding(mask Mask) Split {
+	var whole []int
+	for r := range s.Rows {
+		has := true
+		for i, missing := range s.Mask(r) {
+			has = has && (mask[i] || !missing)
+		}
+		if has {
+			whole = append(whole, r)
+		}
+	}
+	s = s.pick(whole)
+	if s.Missing = nil; slices.Contains(mask, true) {
+		s.Missing = slices.Repeat(mask, s.Rows)
+	}
+	return s
+}
+
 // Lacking returns the number of missing values.
 func (s Split) Lacking() (n int) {
 	for _, missing := range s.Missing {

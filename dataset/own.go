@@ -354,7 +354,7 @@ func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
 		}
 	}
 	spec.binarize(of, philox.NewStream(spec.Seed, philox.Binarize, rowsOfFile))
-	split := of.as("rows")
+	split := of.as("given")
 	if constant > 0 {
 		split.notice = fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path)
 	}

@@ -822,7 +822,11 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		of := &t.columns[i]
 		if of.missing != "" && !c.Kind.isIgnored() {
 			remedy := t.withoutMissing(c.Name) + t.gapsOf(columns)
-			if !t.open {
+			switch {
+			case t.open:
+			case t.like != nil:
+				remedy += "; or train the model with gaps = true (train --gaps), so that rows may have gaps"
+			default:
 				remedy += "; or keep such rows for a model that learns from rows with gaps, with gaps = true (--gaps)"
 			}
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, remedy)
@@ -960,7 +964,11 @@ func (t *table) withoutMissing(column string) string {
 		read, write = read+"header=None, ", write+"header=False, "
 	}
 	i := slices.Index(t.namesOf(), column)
+	const filling = ", or fill in all missing values with helmholtz impute"
 	if t.columns[i].isBlank() {
+		if t.like != nil {
+			return filling
+		}
 		return fmt.Sprintf(", or the column, which is empty, with columns = %q (--columns)", column+"=skip")
 	}
 	codes := strconv.Quote(cmp.Or(t.code, "?"))
@@ -976,6 +984,9 @@ func (t *table) withoutMissing(column string) string {
 		if strings.Contains(t.python, "parquet") {
 			line = t.python + `.dropna().to_parquet("rows.parquet")`
 		}
+	}
+	if t.like != nil { // the columns are those of a model
+		return ", for example with " + line + filling
 	}
 	return fmt.Sprintf(", for example with %s, or the column with columns = %q (--columns)", line, column+"=skip")
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -11,15 +12,16 @@ import (
 // Models that need complete rows are refused by name.
 func TestTablesWithGaps(t *testing.T) {
 	t.Chdir(t.TempDir())
-	text := "age,pay,sick,town\n"
+	text, whole := "age,pay,sick,town\n", "age,pay,sick,town\n"
 	for i := range 80 {
 		fields := []string{fmt.Sprint(20 + i*i%31), fmt.Sprintf("%d.25", i*i%7), []string{"no", "yes"}[i%2], []string{"Aa", "Bb"}[i/3%2]}
+		whole += strings.Join(fields, ",") + "\n"
 		if i%3 == 0 {
 			fields[i%4] = []string{"", "NA"}[i%2]
 		}
 		text += strings.Join(fields, ",") + "\n"
 	}
-	for path, text := range map[string]string{"open.csv": text, "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
+	for path, text := range map[string]string{"open.csv": text, "whole.csv": whole, "odd.csv": "age,pay,sick,town\n,9.5,,\n,3.25,,\n", "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +53,15 @@ func TestTablesWithGaps(t *testing.T) {
 			t.Errorf("%s: %s", run, filled)
 		}
 	}
+	succeed(t, strings.Fields("train ppca --components 1 --standardize --binarization real --subset 40 --validation 0 --out complete --epochs 1 --dataset whole.csv")...)
+	// Log p of a single column is above log p of four columns, but the row is the oddest one of its column.
+	var ranked []struct{ Rank *float64 }
+	out := succeed(t, strings.Fields("eval fa --rows odd.csv --rank --json")...)
+	if err := json.Unmarshal([]byte(out), &ranked); err != nil || *ranked[0].Rank > 0.02 || *ranked[1].Rank < 0.3 {
+		t.Errorf("ranks: %s (%v)", out, err)
+	}
 	for args, says := range map[string]string{
+		"eval complete --rows rows.csv":                      "or fill in all missing values with helmholtz impute; of 2 rows, values are missing: 1 in \"age\", 1 in \"pay\", 1 in \"town\"; or train the model with gaps = true (train --gaps), so that rows may have gaps\n",
 		"train --gaps --algorithm bihm " + data + "hm":       "phases = bihm, whose p* is of complete rows, learns only from complete rows: use the preset rws or nrws",
 		"train ica --binarization real --gaps " + data + "i": "an analysis of independent components learns only from complete rows",
 		"eval nrws --why --rows rows.csv":                    "complete rows are needed here: fill them in with helmholtz impute",

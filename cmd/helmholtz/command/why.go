@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -17,34 +18,43 @@ import (
 // mostRanked is the number of training rows among which rows have their ranks.
 const mostRanked = 10_000
 
-// ranks returns the share of the training rows that are less probable than each row. Equal log p counts half.
+// ranks returns the share of the training rows that are less probable than each row, in the columns that the row has, among the
+// training rows that have them. It is NaN if there are none. Equal log p counts half.
 func (x *estimate) ranks(c *cobra.Command, run *runs.Run, by runs.RowEvaluator, o runs.EvaluationOptions, logP []float64) ([]float64, error) {
+	rows := o.Rows
 	var err error
 	if o.Set, err = run.DatasetAt(x.data); err != nil {
 		return nil, fmt.Errorf("--rank compares rows with the training rows: %w; if the data have moved, name their path with --dataset", err)
 	}
-	o.Rows = o.Set.Train().Subset(mostRanked, x.seed)
-	fmt.Fprintf(c.ErrOrStderr(), "ranks among %s\n", names.Count(o.Rows.Rows, "training row"))
-	among, _, err := by.LogPOfRows(c.Context(), o)
-	if err != nil {
-		return nil, err
-	}
-	shares, all := o.Rows.Counts(), make([]float64, len(logP))
-	total := 0.0
-	for k, other := range among {
-		total += shares[k]
-		for r, v := range logP {
-			switch {
-			case other < v:
-				all[r] += shares[k]
-			case other == v:
-				all[r] += shares[k] / 2
+	train := o.Set.Train().Subset(mostRanked, x.seed)
+	fewest, all := train.Rows, make([]float64, len(logP))
+	for _, gap := range rows.Gaps() {
+		o.Rows = train.Hiding(gap.Mask)
+		fewest = min(fewest, o.Rows.Rows)
+		var among []float64
+		if o.Rows.Rows > 0 {
+			if among, _, err = by.LogPOfRows(c.Context(), o); err != nil {
+				return nil, err
 			}
 		}
+		shares := o.Rows.Counts()
+		for _, r := range gap.Rows {
+			for k, other := range among {
+				switch {
+				case other < logP[r]:
+					all[r] += shares[k]
+				case other == logP[r]:
+					all[r] += shares[k] / 2
+				}
+			}
+			all[r] /= floats.Sum(shares)
+		}
 	}
-	for r := range all {
-		all[r] /= total
+	among := names.Count(train.Rows, "training row")
+	if fewest < train.Rows {
+		among += fmt.Sprintf(", of which at least %d have the columns that a row has", fewest)
 	}
+	fmt.Fprintf(c.ErrOrStderr(), "ranks among %s\n", among)
 	return all, nil
 }
 
