@@ -50,7 +50,11 @@ func (m *Model) Drawings() []runs.Drawing {
 
 // Inpainting returns the function Inpaint, and the options that it uses.
 func (m *Model) Inpainting() runs.Inpainting {
-	return runs.Inpainting{Uses: append([]string{"draws"}, ofCandidates...), Sweeps: 20, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+	uses, sweeps := append([]string{"draws"}, ofCandidates...), 20
+	if m.experiment.Fill != nil { // importance resampling
+		uses, sweeps = uses[:2], 0
+	}
+	return runs.Inpainting{Uses: uses, Sweeps: sweeps, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)
 	}}
 }

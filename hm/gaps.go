@@ -1,8 +1,17 @@
 package hm
 
 import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/factorized"
 )
@@ -59,4 +68,51 @@ func (e Experiment) data(s dataset.Split) engine.Data {
 		d.Means = append(d.Means, mean)
 	}
 	return d
+}
+
+// resample draws units from p(x|known), for Inpaint. Of the samples h ~ q(h|known) of a row, it picks one for each draw with a
+// probability in proportion to its weight p(known,h)/q(h|known).
+func (m *Model) resample(ctx context.Context, split dataset.Split, mask dataset.Mask, draws int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
+	open, samples := split, cmp.Or(c.Candidates, 1000)
+	open.Missing = slices.Repeat(mask, split.Rows)
+	data, err := m.data(open, samples)
+	if err != nil {
+		return dataset.Inpainting{}, err
+	}
+	model, err := m.engine.model()
+	if err != nil {
+		return dataset.Inpainting{}, err
+	}
+	values, units := make([][][]float64, draws), len(mask)
+	atOnce := max(1, 1<<22/(samples*units)) // rows, so that their samples fit into memory
+	for first := 0; first < split.Rows; first += atOnce {
+		rows := min(atOnce, split.Rows-first)
+		of, err := model.Infer(ctx, data.Part(first, rows), samples, m.seed)
+		if err != nil {
+			return dataset.Inpainting{}, err
+		}
+		for r := range rows {
+			sums := of.LogP[r*samples : (r+1)*samples] // of the weights, from here on
+			floats.Sub(sums, of.LogQ[r*samples:(r+1)*samples])
+			floats.AddConst(-floats.Max(sums), sums)
+			for k, log := range sums {
+				sums[k] = math.Exp(log)
+			}
+			floats.CumSum(sums, sums)
+			random := rand.New(philox.NewStream(m.seed, philox.Pick, uint32(first+r)))
+			for draw := range draws {
+				picked, _ := slices.BinarySearch(sums, random.Float64()*sums[samples-1])
+				values[draw] = append(values[draw], m.sheet(1, func(j int) float64 {
+					if j += (r*samples + picked) * units; c.Draws {
+						return visible(of, j)
+					}
+					return float64(of.Means[0][j])
+				}).Values[0])
+			}
+		}
+		if progress != nil {
+			progress(float64(first+rows) / float64(split.Rows))
+		}
+	}
+	return split.Inpaint(ctx, m.shape, mask, split.Floats(), draws, func(draw int) [][]float64 { return values[draw] }, nil)
 }

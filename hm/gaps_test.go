@@ -273,3 +273,41 @@ func TestFixedPointRefusesRowsWithGaps(t *testing.T) {
 		}
 	}
 }
+
+// A machine that learned from rows with gaps draws missing units together from p(x|known), also as units of 0 and 1, and leaves
+// the others as they are.
+func TestInpaintOfGapsDrawsFromP(t *testing.T) {
+	t.Parallel()
+	bothCodings(t, func(t *testing.T, coding Coding) {
+		const draws, samples = 4000, 200_000
+		m, exact := tiny(t, coding, 4, 3, 2)
+		m.experiment.Method.Arithmetic, m.experiment.Fill = FloatingPoint, []float32{0.3, 0.5, 0.2, 0.9}
+		rows := dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, []uint8{255, 0, 255, 0, 0, 255, 255, 255})}
+		p, err := m.Inpaint(t.Context(), rows, dataset.Mask{false, true, true, false}, draws, Chain{Candidates: samples, Draws: true}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, x := range states(exact, rows) {
+			var logs []float64
+			for k := range 4 {
+				x = slices.Clone(x)
+				for j := range 2 {
+					x[1+j] = []float64{float64(m.Architecture().Off(0)), 1}[k>>j&1]
+				}
+				logs = append(logs, exact.Explain(x).LogP())
+			}
+			shares := make([]float64, 4)
+			for _, image := range p.Images {
+				row := image.Values[r]
+				if known := p.Originals.Values[r]; row[0] != known[0] || row[3] != known[3] {
+					t.Fatalf("known units became %v", row)
+				}
+				shares[int(row[1]+2*row[2])] += 1.0 / draws
+			}
+			for k, share := range shares {
+				want := math.Exp(logs[k] - floats.LogSumExp(logs))
+				wantNear(t, fmt.Sprintf("the share of state %d of row %d", k, r), share, want, 4*math.Sqrt(want*(1-want)/draws)+0.01)
+			}
+		}
+	})
+}

@@ -64,6 +64,9 @@ func (m *Model) Gibbs(ctx context.Context, n int, c Chain, progress func(float64
 // that must have a unit on is in its first category. A mask must hide all units of a categorical group
 // or none. The images hold the means of the missing units given h¹ in the last states of the chains or, with c.Draws, these
 // units themselves. progress, which may be nil, is called with the fraction of the work done.
+//
+// A machine that learned from rows with gaps draws from p(x|known) instead, by importance resampling of c.Candidates samples
+// h ~ q(h|known) a row, 1,000 by default.
 func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.Mask, chains int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	data, err := m.completeData(split, 1)
 	if err != nil {
@@ -77,6 +80,9 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	}
 	if err := checkRoom(float64(data.Rows)*float64(chains), "chains", 2*drawBytes(m.Architecture())); err != nil {
 		return dataset.Inpainting{}, err
+	}
+	if m.experiment.Fill != nil {
+		return m.resample(ctx, split, mask, chains, c, progress)
 	}
 	g, err := gibbs(c, data.Rows*chains)
 	if err != nil {

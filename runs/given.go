@@ -83,7 +83,7 @@ func (r *Run) Given(ctx context.Context, model any, set *dataset.Set, given []da
 // drawsGiven returns a function that draws n rows, given the values of conditions if the model draws them from p, and a number
 // of rows to draw at a time.
 func (r *Run) drawsGiven(ctx context.Context, model any, set *dataset.Set, given []dataset.Given, s Sampling) (draw func(n int, seed uint64) (dataset.Sheet, error), batch int, err error) {
-	if by, err := r.Imputation(model); err == nil && !slices.Contains(by.Uses, "retain") {
+	if by, err := r.Imputation(model); err == nil && !slices.Contains(by.Uses, "candidates") {
 		batch := max(s.N, 100)
 		if by.Sweeps == 0 {
 			batch = max(10*s.N, 10_000)

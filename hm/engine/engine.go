@@ -253,7 +253,7 @@ type Model interface {
 	// Generate draws n ancestral samples of the generative network.
 	Generate(ctx context.Context, n int, seed uint64) (Draws, error)
 	// Infer draws samples of the hidden layers for each row of data. The samples of a row are
-	// consecutive.
+	// consecutive. Missing visible units are drawn from p(x|h¹), and LogP is of the observed ones.
 	Infer(ctx context.Context, data Data, samples int, seed uint64) (Draws, error)
 	// Descend first draws the same layers hˡ … hᴹ as Generate, where l is the given layer, from 1
 	// to M. It then redraws the layers below: x, h¹ … hˡ⁻¹ ~ p(x,h¹ … hˡ⁻¹|hˡ).

@@ -53,7 +53,7 @@ func newImpute() *cobra.Command {
 			return err
 		}
 		if by.Sweeps == 0 && c.Flags().Changed("sweeps") {
-			return misuse(c, "--sweeps: %s draws exactly, without chains; omit it", runs.NounOf(run.Experiment()))
+			return misuse(c, "--sweeps: %s draws without chains; omit it", runs.NounOf(run.Experiment()))
 		}
 		set, err := run.Blank()
 		if err != nil {
@@ -71,6 +71,8 @@ func newImpute() *cobra.Command {
 		switch {
 		case rows == 0:
 			said = "no field of " + path + " is missing: its rows are written as they are"
+		case slices.Contains(by.Uses, "candidates") && by.Sweeps == 0:
+			said += names.Count(x.Draws, "draw") + " of p(x|given), by importance resampling"
 		case by.Sweeps == 0:
 			said += names.Count(x.Draws, "exact draw")
 		default:

@@ -169,7 +169,7 @@ func TestImpute(t *testing.T) {
 	for says, args := range map[string][]string{
 		"independent components, which draws no missing values": {"ica", "new.csv"},
 		`"Zz", which is not a value of the training data`:       {"hm", "other.csv"},
-		"a probabilistic PCA draws exactly, without chains":     {"ppca", "new.csv", "--sweeps", "3"},
+		"a probabilistic PCA draws without chains":              {"ppca", "new.csv", "--sweeps", "3"},
 		"is the file of rows, which it would replace":           {"hm", "new.csv", "--out", "new.csv"},
 		"--stdin has no effect without the file -":              {"hm", "new.csv", "--stdin", "csv"},
 	} {

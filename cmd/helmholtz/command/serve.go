@@ -475,7 +475,7 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	if by.Sweeps == 0 && q.Sweeps > 0 {
-		return nil, refused(http.StatusBadRequest, "sweeps: %s draws exactly, without chains; leave it out", runs.NounOf(s.run.Experiment()))
+		return nil, refused(http.StatusBadRequest, "sweeps: %s draws without chains; leave it out", runs.NounOf(s.run.Experiment()))
 	}
 	if q.Spread && q.Draws == 1 {
 		return nil, refused(http.StatusBadRequest, "spread summarises several draws: give their number, such as \"draws\": 100")

@@ -104,3 +104,20 @@ func (v *pass) hide(d int, mask []bool, means []float32) {
 		}
 	}
 }
+
+// drawMissing writes draws of the units that a mask hides, given their outputs, into a row of d.
+func (v *pass) drawMissing(d *engine.Draws, row int, mask []bool, outputs []float32, at philox.Counter, key philox.Key) {
+	units := make([]float32, len(mask))
+	v.weights.units[generative][0].do(kernels.Draws, units, outputs, key, at)
+	for j, missing := range mask {
+		switch k := row*len(mask) + j; {
+		case !missing:
+		case d.Values[0] != nil:
+			d.Values[0][k] = units[j]
+		case units[j] > 0:
+			d.States[0][k] = 1
+		default:
+			d.States[0][k] = 0
+		}
+	}
+}

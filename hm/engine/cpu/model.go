@@ -187,6 +187,12 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 		v.computeOutputs(generative, 0)
 		m.weights.writeMeans(&draws, generative, 0, row, v.outputs[generative][0])
 		v.writeDraws(&draws, row)
+		at := place{key: philox.Key(seed), purpose: philox.Posterior, datum: func(d int) uint32 { return uint32(data.First + from + d) }}
+		for r := range v.rows() {
+			if mask := data.Mask(from + r/v.samples); mask != nil {
+				v.drawMissing(&draws, row+r, mask, kernels.Row(v.outputs[generative][0], r), at.from(first).counter(0, r/v.samples, r%v.samples), at.key)
+			}
+		}
 	})
 	return draws, err
 }
