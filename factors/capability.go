@@ -125,7 +125,8 @@ func lines(a mat.Matrix) (all [][]float64) {
 
 // Encodings lists two kinds of factor scores of rows, and the parameters of each variable: by regression, E[h|x], which the prior
 // shrinks towards 0; by weighted least squares (Bartlett 1937), (WᵀΨ⁻¹W)⁻¹WᵀΨ⁻¹(x−b), whose mean given h is h; and the loadings W
-// with the uniquenesses Ψ. Probabilistic PCA also has components, the directions of the columns of W.
+// with the uniquenesses Ψ. Probabilistic PCA also has components, the directions of the columns of W. Both
+// have a test of the fit to the training rows, with BIC = χ² − df·ln n, and parallel analysis.
 func (m *Model) Encodings() []runs.Encoding {
 	all := []runs.Encoding{
 		encoding("regression", "factor_", m.factors, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
@@ -161,7 +162,7 @@ func (m *Model) Encodings() []runs.Encoding {
 			return w
 		}))
 	}
-	return all
+	return append(all, m.judgements()...)
 }
 
 // Encodings lists the sources of rows, and the mixing matrix.

@@ -197,6 +197,16 @@ type Encoding struct {
 	// Encode returns a line of numbers for each row or, if Units is true, for each unit of a row, whatever the rows are.
 	Encode func(ctx context.Context, rows dataset.Split, samples int, seed uint64) ([][]float64, error)
 	Units  bool
+	Lines  string // what a line describes, such as factor, if it is neither a row nor a unit; then Encode gets the training rows
+}
+
+// A Rotator is an Encoder whose features can be rotated.
+type Rotator interface {
+	Encoder
+	// Rotations lists the names of the rotations.
+	Rotations() []string
+	// Rotated lists the kinds of features after a rotation, the default first.
+	Rotated(how string) ([]Encoding, error)
 }
 
 // Numbered returns the names prefix1, prefix2 and so on.

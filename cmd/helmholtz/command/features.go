@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 )
 
 func newFeatures() *cobra.Command {
-	var out, which, kind, path, format string
+	var out, which, kind, path, format, rotation, data string
 	var samples int
 	var seed uint64
 	c := &cobra.Command{
@@ -25,11 +26,14 @@ func newFeatures() *cobra.Command {
 	f.StringVar(&path, "rows", "", "`FILE` of rows like the data of the run, or - for standard input")
 	stdinFlag(f, &format)
 	fileFlag(f, &out, "out", "features.csv", "`file` to write: CSV, Parquet, or NPY without names, by its extension", "csv", "parquet", "npy")
-	f.StringVar(&kind, "kind", "", "`what` to write: means, regression, bartlett, sources or codes of rows, or loadings, components, mixing or atoms of the model (default its first)")
-	takes(f, "kind", "means", "regression", "bartlett", "sources", "codes", "loadings", "components", "mixing", "atoms")
+	f.StringVar(&kind, "kind", "", "`what` to write: means, regression, bartlett, sources or codes of rows, loadings, components, mixing, correlations or atoms of the model, or fit or parallel of the training rows (default its first)")
+	takes(f, "kind", "means", "regression", "bartlett", "sources", "codes", "loadings", "components", "mixing", "correlations", "atoms", "fit", "parallel")
+	f.StringVar(&rotation, "rotate", "", "rotation of the factors of ppca and factor-analysis: `which` of varimax and promax (default none)")
+	takes(f, "rotate", "varimax", "promax")
+	f.StringVar(&data, "dataset", "", "`path` of the training rows, for --kind fit and parallel, if they have moved")
 	checkpointFlag(f, &which)
-	numberFlag(f, &samples, "samples", 100, 1, "`K` samples per row, for means above the first hidden layer")
-	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples")
+	numberFlag(f, &samples, "samples", 100, 1, "`K` samples per row, for means above the first hidden layer, or random tables of --kind parallel")
+	f.Uint64Var(&seed, "seed", 1, "`seed` of the samples or random tables")
 
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := firstOf(refuseIdle(c, path == "-", "--rows -", "stdin"), refuseUnwritable(c, "out", out), refuseReplaced(c, path, "out", out)); err != nil {
@@ -44,6 +48,15 @@ func newFeatures() *cobra.Command {
 			return runs.Lacks(run, "has no features")
 		}
 		all := encoder.Encodings()
+		if rotation != "" {
+			rotator, is := model.(runs.Rotator)
+			if !is {
+				return runs.Lacks(run, "has no factors to rotate (--rotate)")
+			}
+			if all, err = rotator.Rotated(rotation); err != nil {
+				return err
+			}
+		}
 		var kinds []string
 		for _, e := range all {
 			kinds = append(kinds, e.Kind)
@@ -54,9 +67,9 @@ func newFeatures() *cobra.Command {
 		}
 		e := all[i]
 		switch {
-		case e.Units && path != "":
+		case (e.Units || e.Lines != "") && path != "":
 			return misuse(c, "--rows %s has no effect with --kind %s, which describes the model: omit --rows", path, e.Kind)
-		case !e.Units && path == "":
+		case !e.Units && e.Lines == "" && path == "":
 			return misuse(c, "%s are features of rows: give a file of rows, such as --rows rows.csv", e.Kind)
 		case e.Samples == 0:
 			if err := refuseUnused(c, "--kind "+e.Kind, []string{"samples"}, nil); err != nil {
@@ -68,7 +81,15 @@ func newFeatures() *cobra.Command {
 			return err
 		}
 		var rows dataset.Split
-		if !e.Units {
+		switch {
+		case e.Units:
+		case e.Lines != "":
+			training, err := run.DatasetAt(data)
+			if err != nil {
+				return fmt.Errorf("--kind %s describes the training rows: %w; if the data have moved, name their path with --dataset", e.Kind, err)
+			}
+			rows = training.Train()
+		default:
 			if rows, err = rowsOf(c, path, format, set.ReadRows, set.ParseRows); err != nil {
 				return err
 			}
@@ -80,7 +101,7 @@ func newFeatures() *cobra.Command {
 		if extensionOf(out) == "npy" {
 			return savedAt(c, out, writeFile(out, npy.Matrix(lines)))
 		}
-		columns := []runs.Column{{Key: "row", Kind: runs.Integer}}
+		columns := []runs.Column{{Key: cmp.Or(e.Lines, "row"), Kind: runs.Integer}}
 		if e.Units {
 			columns = []runs.Column{{Key: "unit", Kind: runs.Text}}
 		}

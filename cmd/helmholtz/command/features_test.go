@@ -67,14 +67,25 @@ func TestFeatures(t *testing.T) {
 			}
 		}
 	}
+	for args, header := range map[string]string{
+		"ppca --kind loadings --rotate varimax": "unit,factor_1,factor_2,uniqueness\n", "ppca --kind correlations --rotate promax": "factor,factor_1,factor_2\n1,1",
+		"ppca --kind parallel --samples 3": "component,eigenvalue,random_mean,random_95,suggested\n1,", "ppca --rotate promax --rows people.csv": "row,factor_1,factor_2\n1,",
+	} {
+		succeed(t, append(strings.Fields("features "+args), "--out", "g.csv")...)
+		if text, err := os.ReadFile("g.csv"); err != nil || !strings.HasPrefix(string(text), header) {
+			t.Errorf("features %s: %s (%v)", args, text, err)
+		}
+	}
 	for says, args := range map[string][]string{
-		"give a file of rows, such as --rows rows.csv":         {"ppca"},
-		"--rows people.csv has no effect with --kind loadings": {"ppca", "--kind", "loadings", "--rows", "people.csv"},
-		"regression, bartlett, loadings; give one of these":    {"fa", "--kind", "components"},
-		"--samples: --kind regression does not use it":         {"fa", "--rows", "people.csv", "--samples", "3"},
-		"use a name that ends in .csv, .parquet, .npy":         {"fa", "--out", "f.txt"},
-		"--stdin has no effect without --rows -":               {"fa", "--rows", "people.csv", "--stdin", "csv"},
-		"is the file of rows, which it would replace":          {"fa", "--rows", "people.csv", "--out", "people.csv"},
+		"has no factors to rotate (--rotate)":                              {"ica", "--kind", "mixing", "--rotate", "promax"},
+		"leave out variables that others determine":                        {"fa", "--kind", "fit"},
+		"give a file of rows, such as --rows rows.csv":                     {"ppca"},
+		"--rows people.csv has no effect with --kind loadings":             {"ppca", "--kind", "loadings", "--rows", "people.csv"},
+		"regression, bartlett, loadings, fit, parallel; give one of these": {"fa", "--kind", "components"},
+		"--samples: --kind regression does not use it":                     {"fa", "--rows", "people.csv", "--samples", "3"},
+		"use a name that ends in .csv, .parquet, .npy":                     {"fa", "--out", "f.txt"},
+		"--stdin has no effect without --rows -":                           {"fa", "--rows", "people.csv", "--stdin", "csv"},
+		"is the file of rows, which it would replace":                      {"fa", "--rows", "people.csv", "--out", "people.csv"},
 	} {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"features"}, args...)...); code == 0 || !strings.Contains(out, says) {
 			t.Errorf("features %v says %s, not %s", args, out, says)
