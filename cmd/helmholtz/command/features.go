@@ -53,6 +53,9 @@ func newFeatures() *cobra.Command {
 			if !is {
 				return runs.Lacks(run, "has no factors to rotate (--rotate)")
 			}
+			if known := rotator.Rotations(); !slices.Contains(known, rotation) {
+				return misuse(c, "--rotate %s: use %s%s", rotation, strings.Join(known, " or "), names.Meant(rotation, known...))
+			}
 			if all, err = rotator.Rotated(rotation); err != nil {
 				return err
 			}

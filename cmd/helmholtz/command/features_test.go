@@ -77,6 +77,7 @@ func TestFeatures(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
+		"--rotate promx: use varimax or promax":                            {"fa", "--kind", "loadings", "--rotate", "promx"},
 		"has no factors to rotate (--rotate)":                              {"ica", "--kind", "mixing", "--rotate", "promax"},
 		"leave out variables that others determine":                        {"fa", "--kind", "fit"},
 		"give a file of rows, such as --rows rows.csv":                     {"ppca"},
