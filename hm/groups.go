@@ -75,7 +75,7 @@ func groupsOf(set *dataset.Set) (all []Groups, err error) {
 			all[last].Units++
 		case number:
 			all = append(all, Groups{Count: 1, Units: 1, Real: true})
-		case last >= 0 && all[last].Units == g.Units && all[last].Rest == g.Rest:
+		case last >= 0 && !all[last].Real && all[last].Units == g.Units && all[last].Rest == g.Rest:
 			all[last].Count++
 		default:
 			all = append(all, g)

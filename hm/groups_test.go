@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,6 +98,21 @@ func TestGroupsOfATable(t *testing.T) {
 	read, err := ParseExperiment(e.TOML())
 	if err != nil || read.Hash() != e.Hash() {
 		t.Errorf("read back it is %+v, %v", read, err)
+	}
+}
+
+// Two columns of numbers and a column of two categories are groups of their own.
+func TestGroupsOfNumbersBeforeCategories(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mixed.csv")
+	if err := os.WriteFile(path, []byte("age,pay,town\n"+strings.Repeat("1.5,3.5,a\n2.5,1.5,b\n4.5,2.5,a\n", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set, err := dataset.Spec{Name: path, Columns: "age=real,pay=real,town=categorical", Binarization: dataset.Real}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if groups, err := groupsOf(set); err != nil || !slices.Equal(groups, []Groups{{1, 2, false, 0, true}, {1, 2, false, 0, false}}) {
+		t.Errorf("groups %v (%v)", groups, err)
 	}
 }
 
