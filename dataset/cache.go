@@ -131,13 +131,17 @@ func fromCache(path string) *Set {
 		return nil
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
 	b := bufio.NewReader(f)
 	var of keptSet
 	line, err := b.ReadBytes('\n')
 	if err != nil || json.Unmarshal(line, &of) != nil {
 		return nil
 	}
-	set, _, err := load(b)
+	set, _, err := load(b, info.Size())
 	if err != nil {
 		return nil
 	}

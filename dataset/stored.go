@@ -12,6 +12,7 @@ import (
 	"hash"
 	"io"
 	"slices"
+	"unsafe"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/numbers"
@@ -116,15 +117,15 @@ func newStoredSum(keys []byte) hash.Hash {
 // Load reads a set that Save has written. It refuses a set that differs from the saved one, and a set that is
 // followed by further bytes.
 func Load(r io.Reader) (*Set, error) {
-	s, fingerprint, err := load(r)
+	s, fingerprint, err := load(r, 0)
 	if err == nil && s.Fingerprint() != fingerprint {
 		return nil, fmt.Errorf("the stored data set %s is damaged: its rows have fingerprint %.12s, not %.12s", s.Name(), s.Fingerprint(), fingerprint)
 	}
 	return s, err
 }
 
-// load reads a stored set, and the fingerprint that it should have.
-func load(r io.Reader) (s *Set, fingerprint string, err error) {
+// load reads a stored set, and the fingerprint that it should have. size is the size of its file, or 0.
+func load(r io.Reader, size int64) (s *Set, fingerprint string, err error) {
 	b := bufio.NewReaderSize(r, maxStoredHeader)
 	h, sum, err := readStoredHeader(b)
 	if err != nil {
@@ -135,7 +136,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		claim += h.bytes(split)
 	}
 	var buffer bytes.Buffer
-	buffer.Grow(min(claim, firstBytes) + bytes.MinRead)
+	buffer.Grow(min(claim, max(firstBytes, int(size))) + bytes.MinRead)
 	if _, err := buffer.ReadFrom(io.LimitReader(b, int64(claim)+1)); err != nil {
 		return nil, "", err
 	}
@@ -162,8 +163,7 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 		case 8:
 			of.Values = Bytes(shape.Units(), slices.Clip(left.Next(values)))
 		case 32:
-			reals := make([]float32, values)
-			_, _ = binary.Decode(left.Next(4*values), binary.LittleEndian, reals)
+			reals := realsOf(left.Next(4 * values))
 			if slices.ContainsFunc(reals, func(v float32) bool { return !statistics.Finite(float64(v)) }) {
 				return nil, "", errors.New("the stored data set is damaged: it has numbers that are not finite")
 			}
@@ -196,6 +196,17 @@ func load(r io.Reader) (s *Set, fingerprint string, err error) {
 	s = newSet(h.Spec.OpenedBefore(), divided[0], divided[1], divided[2])
 	s.madeFromRows, s.columns, s.classes, s.spins, s.keys, s.scalings = h.MadeFromRows, h.Columns, h.Classes, h.Spins, h.Keys, h.Scalings
 	return s, h.Fingerprint, nil
+}
+
+// realsOf returns the numbers of little-endian bytes, which it need not copy on most machines.
+func realsOf(bytes []byte) []float32 {
+	n, first := len(bytes)/4, unsafe.Pointer(unsafe.SliceData(bytes))
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && uintptr(first)%4 == 0 {
+		return unsafe.Slice((*float32)(first), n)
+	}
+	reals := make([]float32, n)
+	_, _ = binary.Decode(bytes, binary.LittleEndian, reals)
+	return reals
 }
 
 // readStoredHeader reads a stored set up to its rows, and returns the hash to which the caller adds the bytes of

@@ -172,7 +172,7 @@ func ParallelAnalysis(covariance mat.Symmetric, n, tables int, seed uint64) (c C
 		of.SymOuterK(1, factor)
 		values, err := eigenvalues(&of)
 		if err != nil {
-			return c, err
+			return Components{}, err
 		}
 		for k, v := range values {
 			drawn[k] = append(drawn[k], v)
