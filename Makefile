@@ -111,7 +111,7 @@ formats: ## compare the files that other programs write with what is read, value
 	go test -c -o build/formats/reader.test ./dataset/parquet
 	@build/formats/bin/python internal/formats/formats.py build/formats/reader.test build/formats/files
 
-findings: ## run the scripts of findings, which install other programs and show their surprises, with a network, for an hour
+findings: ## run the scripts of findings, which install other programs and show their surprises, with a network, for an hour and a half
 	@failed=; for script in findings/*.sh; do \
 		echo "== $$script"; "$$script" || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "behave otherwise now:$$failed"; exit 1; }
