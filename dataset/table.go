@@ -985,7 +985,7 @@ func (t *table) withoutMissing(column string) string {
 			line = t.python + `.dropna().to_parquet("rows.parquet")`
 		}
 	}
-	if t.like != nil { // the columns are those of a model
+	if t.like != nil { // a model has these columns
 		return ", for example with " + line + filling
 	}
 	return fmt.Sprintf(", for example with %s, or the column with columns = %q (--columns)", line, column+"=skip")

@@ -70,7 +70,7 @@ func (e Experiment) data(s dataset.Split) engine.Data {
 	return d
 }
 
-// resample draws units from p(x|known), for Inpaint. Of the samples h ~ q(h|known) of a row, it picks one for each draw with a
+// resample draws units from p(x|known), for Inpaint. For each draw it picks one of the samples h ~ q(h|known) of a row, with a
 // probability in proportion to its weight p(known,h)/q(h|known).
 func (m *Model) resample(ctx context.Context, split dataset.Split, mask dataset.Mask, draws int, c Chain, progress func(float64)) (dataset.Inpainting, error) {
 	open, samples := split, cmp.Or(c.Candidates, 1000)
