@@ -21,7 +21,7 @@ const classifiers = 100 // hidden units of each classifier
 
 var (
 	objectives          = []float64{0, 0.5, 0.9, 0.99, 1} // weights w of log p(y|v)
-	discriminativeRates = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5}
+	discriminativeRates = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20}
 	penalties           = []float64{0, 1e-4, 1e-3, 1e-2, 0.1}
 	fewDigits           = dataset.Spec{Name: "minimnist", Subset: 500, Seed: 1, Validation: new(2000)}
 	manyDigits          = dataset.Spec{Name: "minimnist", Subset: 5000, Seed: 1, Validation: new(2000)}
