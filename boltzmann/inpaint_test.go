@@ -228,7 +228,7 @@ func TestImputedCategories(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := randomModel(t, 4, 2)
-	sheets, again, err := m.Inpainting().Impute(t.Context(), gaps, draws, 30, 1, nil)
+	sheets, again, _, err := m.Inpainting().Impute(t.Context(), gaps, draws, 30, 1, nil)
 	if err != nil || again == 0 || len(sheets) != draws {
 		t.Fatalf("%d draws, %d again, %v", len(sheets), again, err)
 	}

@@ -799,4 +799,6 @@ type Inpainting struct {
 	// Images holds the last states of the chains: the known pixels unchanged, and the expected values of the
 	// missing pixels. Images[c] holds chain c of each original.
 	Images []Sheet
+	// Effective holds the effective sample sizes of the originals, if importance resampling drew the images.
+	Effective []float64
 }

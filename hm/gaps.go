@@ -83,7 +83,7 @@ func (m *Model) resample(ctx context.Context, split dataset.Split, mask dataset.
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	values, units := make([][][]float64, draws), len(mask)
+	values, units, effective := make([][][]float64, draws), len(mask), []float64{}
 	atOnce := max(1, 1<<22/(samples*units)) // rows, so that their samples fit into memory
 	for first := 0; first < split.Rows; first += atOnce {
 		rows := min(atOnce, split.Rows-first)
@@ -98,6 +98,7 @@ func (m *Model) resample(ctx context.Context, split dataset.Split, mask dataset.
 			for k, log := range sums {
 				sums[k] = math.Exp(log)
 			}
+			effective = append(effective, floats.Sum(sums)*floats.Sum(sums)/floats.Dot(sums, sums))
 			floats.CumSum(sums, sums)
 			random := rand.New(philox.NewStream(m.seed, philox.Pick, uint32(first+r)))
 			for draw := range draws {
@@ -114,5 +115,7 @@ func (m *Model) resample(ctx context.Context, split dataset.Split, mask dataset.
 			progress(float64(first+rows) / float64(split.Rows))
 		}
 	}
-	return split.Inpaint(ctx, m.shape, mask, split.Floats(), draws, func(draw int) [][]float64 { return values[draw] }, nil)
+	p, err := split.Inpaint(ctx, m.shape, mask, split.Floats(), draws, func(draw int) [][]float64 { return values[draw] }, nil)
+	p.Effective = effective
+	return p, err
 }

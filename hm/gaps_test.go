@@ -287,7 +287,14 @@ func TestInpaintOfGapsDrawsFromP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		one, err := m.Inpaint(t.Context(), rows, dataset.Mask{false, true, true, false}, 1, Chain{Candidates: 1}, nil)
+		if err != nil || !slices.Equal(one.Effective, []float64{1, 1}) {
+			t.Fatalf("of one sample, %v are effective (%v)", one.Effective, err)
+		}
 		for r, x := range states(exact, rows) {
+			if size := p.Effective[r]; !(size > 1 && size < samples) {
+				t.Errorf("row %d: of %d samples, %v are effective", r, samples, size)
+			}
 			var logs []float64
 			for k := range 4 {
 				x = slices.Clone(x)

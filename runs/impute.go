@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
@@ -27,18 +29,20 @@ const mostRounds = 100
 // exactly. Other models draw the last states of Markov chains, a chain for each row and draw: a Helmholtz machine from p*
 // with retained states, and a Boltzmann machine from p. With 0 sweeps, the chains have the suggested number. Draws in which a
 // categorical column has no value or several, as machines of independent units draw them, are repeated; again is their
-// number. The draws then have the distribution given that each column has one value. progress, which may be nil, is
-// called with the fraction of the work done.
-func (i Inpainting) Impute(ctx context.Context, of *dataset.Gaps, draws, sweeps int, seed uint64, progress func(float64)) (all []dataset.Sheet, again int, err error) {
+// number. The draws then have the distribution given that each column has one value. effective is the mean effective sample
+// size of the rows that importance resampling draws, or 0. progress, which may be nil, is called with the fraction of the work
+// done.
+func (i Inpainting) Impute(ctx context.Context, of *dataset.Gaps, draws, sweeps int, seed uint64, progress func(float64)) (all []dataset.Sheet, again int, effective float64, err error) {
 	rows := of.Rows
 	if err := memory.Check(fmt.Sprintf("%d draws of %d rows", draws, rows.Rows), 24*float64(draws)*float64(rows.Rows)*float64(rows.Shape.Units()), "use fewer"); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	for range draws {
 		all = append(all, dataset.Sheet{Shape: rows.Shape, Values: rows.Floats()})
 	}
 	chain := Chain{Sweeps: cmp.Or(sweeps, i.Sweeps), Retain: slices.Contains(i.Uses, "retain"), Draws: true}
 	done := make([]int, rows.Rows) // draws of each row
+	var sizes []float64
 	for k, gap := range of.Gaps {
 		var part func(float64)
 		if progress != nil {
@@ -47,12 +51,13 @@ func (i Inpainting) Impute(ctx context.Context, of *dataset.Gaps, draws, sweeps 
 		left := gap.Rows
 		for round := 0; len(left) > 0; round++ {
 			if round == mostRounds {
-				return nil, again, fmt.Errorf("row %d: after %d repetitions, its draws still have no value of a categorical column or several, since the model draws its units one by one: train a Helmholtz machine with the groups of the columns (--groups data)", left[0]+1, round)
+				return nil, again, 0, fmt.Errorf("row %d: after %d repetitions, its draws still have no value of a categorical column or several, since the model draws its units one by one: train a Helmholtz machine with the groups of the columns (--groups data)", left[0]+1, round)
 			}
 			filled, err := i.Fill(ctx, of.Pick(left), gap.Mask, draws, chain, seed, part)
 			if err != nil {
-				return nil, again, err
+				return nil, again, 0, err
 			}
+			sizes = append(sizes, filled.Effective...)
 			seed += 1 << 32 // other random numbers for each gap and round
 			var next []int
 			for n, r := range left {
@@ -73,5 +78,8 @@ func (i Inpainting) Impute(ctx context.Context, of *dataset.Gaps, draws, sweeps 
 			left = next
 		}
 	}
-	return all, again, nil
+	if sizes != nil {
+		effective = stat.Mean(sizes, nil)
+	}
+	return all, again, effective, nil
 }

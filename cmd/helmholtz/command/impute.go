@@ -85,12 +85,15 @@ func newImpute() *cobra.Command {
 			said += fmt.Sprintf("; missing labels, which are not filled in: %d", gaps.Labels)
 		}
 		fmt.Fprintln(c.ErrOrStderr(), said)
-		text, again, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
+		text, again, effective, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
 		if err != nil {
 			return err
 		}
 		if again > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
+		}
+		if effective > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average: more draws of a row repeat hidden units\n", effective)
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
@@ -117,25 +120,25 @@ type imputing struct {
 }
 
 // impute returns rows in a format, with their missing fields filled in: all draws or, with Spread, one copy (see spreadOf). again is
-// the number of draws that it repeated.
-func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, again int, err error) {
+// the number of draws that it repeated, and effective the mean effective sample size, as runs.Inpainting.Impute returns them.
+func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, again int, effective float64, err error) {
 	columns, numbered := gaps.Columns, x.Draws > 1 && !x.Spread
 	if numbered {
 		if slices.ContainsFunc(columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
-			return nil, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
+			return nil, 0, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
 		}
 		columns = append([]dataset.Column{{Name: "draw"}}, columns...)
 	}
-	sheets, again, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
+	sheets, again, effective, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
 	if err != nil {
-		return nil, again, err
+		return nil, again, 0, err
 	}
 	all := [][]string{}
 	var copies [][][]string
 	for d, sheet := range sheets {
 		filled, err := gaps.Complete(sheet, dataset.Writing{Within: x.Within}, format != "csv" || x.Spread)
 		if err != nil {
-			return nil, again, err
+			return nil, again, 0, err
 		}
 		copies = append(copies, filled)
 		for _, row := range filled {
@@ -147,11 +150,11 @@ func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.
 	}
 	if x.Spread {
 		if columns, all, err = spreadOf(gaps, copies); err != nil {
-			return nil, again, err
+			return nil, again, 0, err
 		}
 	}
 	text, err = rowsAs(format, columns, all, gaps.Separator())
-	return text, again, err
+	return text, again, effective, err
 }
 
 // spreadOf returns one copy of rows with the mean or the most frequent value of each missing field over completed copies, and columns

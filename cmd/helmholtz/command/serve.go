@@ -491,6 +491,10 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	rows, again, err := q.impute(ctx, by, gaps, "json", nil)
-	return map[string]any{"missing": gaps.Missing, "repeated": again, "rows": json.RawMessage(rows)}, err
+	rows, again, effective, err := q.impute(ctx, by, gaps, "json", nil)
+	answer := map[string]any{"missing": gaps.Missing, "repeated": again, "rows": json.RawMessage(rows)}
+	if effective > 0 {
+		answer["effective"] = effective
+	}
+	return answer, err
 }
