@@ -1,7 +1,6 @@
 package runs
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -261,14 +260,10 @@ func storeData(held *file.Held, set *dataset.Set) error {
 		of.Fingerprint = set.Fingerprint()
 		return held.WriteAside(schemaFile, sealText(of.TOML()))
 	}
-	var b bytes.Buffer
-	if err := set.Save(&b); err != nil {
-		return err
-	}
 	if err := os.Remove(held.Path(schemaFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	return held.WriteAside(datasetFile, b.Bytes())
+	return held.FillAside(datasetFile, set.Save)
 }
 
 // OpenDataset opens the data of an experiment for a run in the directory dir: the data stored in dir, if

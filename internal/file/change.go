@@ -37,6 +37,16 @@ func write(f *os.File, b []byte) error {
 	return err
 }
 
+// writer writes to a file, each time as a change.
+type writer struct{ f *os.File }
+
+func (w writer) Write(b []byte) (int, error) {
+	if err := write(w.f, b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
 func flush(f *os.File) error {
 	if err := Before(Change{Call: "sync", Path: f.Name()}); err != nil {
 		return err

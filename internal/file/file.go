@@ -5,6 +5,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -46,7 +47,7 @@ func WriteAside(path string, b []byte) error {
 		return &WriteError{path, withoutPaths(err)}
 	}
 	defer root.Close()
-	if err := writeAside(root, filepath.Base(path), b); err != nil {
+	if err := writeAside(root, filepath.Base(path), contents(b)); err != nil {
 		return &WriteError{path, withoutPaths(err)}
 	}
 	return nil
@@ -88,13 +89,21 @@ func asideOf(name string) string {
 	return name + "." + strconv.FormatUint(rand.Uint64(), 10) + temporary
 }
 
-func writeAside(root *os.Root, name string, b []byte) error {
+// contents returns a function that writes b.
+func contents(b []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}
+}
+
+func writeAside(root *os.Root, name string, fill func(io.Writer) error) error {
 	aside := asideOf(name)
 	f, err := create(root, aside)
 	if err != nil {
 		return err
 	}
-	if err = write(f, b); err == nil {
+	if err = fill(writer{f}); err == nil {
 		err = flush(f)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {

@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,6 +106,29 @@ func mustHold(t *testing.T, dir string) *Held {
 	}
 	t.Cleanup(h.Release)
 	return h
+}
+
+// A file that is written piece by piece replaces the old one if all of it was written, and else leaves it as it was.
+func TestFillAside(t *testing.T) {
+	dir, broken := t.TempDir(), errors.New("broken")
+	h := mustHold(t, dir)
+	for _, of := range []error{nil, broken} {
+		err := h.FillAside("f", func(w io.Writer) error {
+			for range 3 {
+				if _, err := w.Write(make([]byte, 1<<19)); err != nil {
+					return err
+				}
+			}
+			return of
+		})
+		if !errors.Is(err, of) {
+			t.Errorf("got %v, want %v", err, of)
+		}
+		entries, _ := os.ReadDir(dir)
+		if info, err := os.Stat(filepath.Join(dir, "f")); err != nil || info.Size() != 3<<19 || len(entries) != 2 {
+			t.Errorf("after %v, the folder has %v (%v)", of, entries, err)
+		}
+	}
 }
 
 // A directory is held once, until it is released, and made where there is none.

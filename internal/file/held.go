@@ -1,8 +1,10 @@
 package file
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,10 +125,21 @@ func (h *Held) failed(name string, err error) error {
 
 // WriteAside writes a file in the directory, like the function WriteAside.
 func (h *Held) WriteAside(name string, b []byte) error {
+	return h.FillAside(name, contents(b))
+}
+
+// FillAside is like WriteAside, for a file that fill writes, which need not fit into memory.
+func (h *Held) FillAside(name string, fill func(io.Writer) error) error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	return h.failed(name, writeAside(h.root, name, b))
+	return h.failed(name, writeAside(h.root, name, func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<20)
+		if err := fill(b); err != nil {
+			return err
+		}
+		return b.Flush()
+	}))
 }
 
 // Append appends bytes to an existing file, and returns once they are durable.
