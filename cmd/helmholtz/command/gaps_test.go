@@ -64,7 +64,7 @@ func TestTablesWithGaps(t *testing.T) {
 		"eval complete --rows rows.csv":                      "or fill in all missing values with helmholtz impute; of 2 rows, values are missing: 1 in \"age\", 1 in \"pay\", 1 in \"town\"; or train the model with gaps = true (train --gaps), so that rows may have gaps\n",
 		"train --gaps --algorithm bihm " + data + "hm":       "phases = bihm, whose p* is of complete rows, learns only from complete rows: use the preset rws or nrws",
 		"train ica --binarization real --gaps " + data + "i": "an analysis of independent components learns only from complete rows",
-		"eval nrws --why --rows rows.csv":                    "complete rows are needed here: fill them in with helmholtz impute",
+		"eval nrws --why --rows rows.csv":                    "first in row 1, but complete rows are needed here: fill them in with helmholtz impute",
 		"train --algorithm rws " + data + "hm":               "gaps = true (--gaps)",
 		"eval fa --rows rows.csv --why":                      "complete rows are needed here: fill them in with helmholtz impute",
 	} {

@@ -93,7 +93,11 @@ func newImpute() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
 		}
 		if effective > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average: more draws of a row repeat hidden units\n", effective)
+			repeated := ""
+			if effective < float64(x.Draws) {
+				repeated = ", fewer than its draws, which repeat hidden units"
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average%s\n", effective, repeated)
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
