@@ -41,14 +41,14 @@ func packFile(r io.Reader, header int, size []int) []uint8 {
 	return all
 }
 
-// eachPart passes on the values, all together or, if they are bits, as bytes of 1024 rows at a time.
+// eachPart passes on the values of 1024 rows at a time, bits as bytes.
 func (s Split) eachPart(pass func(Values)) {
-	if !s.AreBits() {
-		pass(s.Values)
-		return
-	}
 	for first := 0; first < s.Rows; first += 1024 {
-		pass(Bytes(s.Units, s.Part(first, min(first+1024, s.Rows)).Bytes()))
+		some := s.Part(first, min(first+1024, s.Rows))
+		if some.AreBits() {
+			some = Bytes(s.Units, some.Bytes())
+		}
+		pass(some)
 	}
 }
 
