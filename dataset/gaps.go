@@ -248,6 +248,22 @@ func (s Split) Hiding(mask Mask) Split {
 	return s
 }
 
+// Complete returns the rows without missing values.
+func (s Split) Complete() Split {
+	if !slices.Contains(s.Missing, true) {
+		return s
+	}
+	var rows []int
+	for r := range s.Rows {
+		if !slices.Contains(s.Missing[r*s.Units:(r+1)*s.Units], true) {
+			rows = append(rows, r)
+		}
+	}
+	of := s.pick(rows)
+	of.Missing = nil
+	return of
+}
+
 // Lacking returns the number of missing values.
 func (s Split) Lacking() (n int) {
 	for _, missing := range s.Missing {

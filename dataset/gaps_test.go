@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,5 +117,17 @@ func TestLabelsOfRowsWithGaps(t *testing.T) {
 		if want := []string{classes[2], "", classes[0]}; !cmp.Equal(got, want) || !cmp.Equal(rows.Missing, []bool{true, false, false, true, false, false}) {
 			t.Errorf("labels %q, missing %v, want %q", got, rows.Missing, want)
 		}
+	}
+}
+
+// The complete rows are those without a missing value, with their labels.
+func TestCompleteRows(t *testing.T) {
+	all := Split{Shape: Shape{1, 2}, Values: Bytes(2, []uint8{0, 255, 255, 255, 0, 0}), Labels: []uint8{4, 5, 6}}
+	if of := all.Complete(); of.Rows != 3 {
+		t.Errorf("of rows without gaps, %d are complete", of.Rows)
+	}
+	all.Missing = []bool{false, false, false, true, false, false}
+	if of := all.Complete(); !slices.Equal(of.Bytes(), []uint8{0, 255, 0, 0}) || !slices.Equal(of.Labels, []uint8{4, 6}) || of.Missing != nil {
+		t.Errorf("the complete rows are %+v", of)
 	}
 }

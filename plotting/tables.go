@@ -54,10 +54,12 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 	seed, rows := run.Experiment().Header().Seed, dataset.Split{}
 	set, err := run.DatasetAt(path)
 	switch {
-	case err == nil && set.Train().Lacking() > 0:
-		lacks("the figures show no data", errors.New("training rows have missing values"))
 	case err == nil:
-		rows = set.Train().Subset(mostRows, seed)
+		complete := set.Train().Complete()
+		if left := set.Train().Rows - complete.Rows; left > 0 {
+			lacks("the figures show complete training rows alone", fmt.Errorf("%s have missing values", names.Count(left, "row")))
+		}
+		rows = complete.Subset(mostRows, seed)
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	default:
@@ -106,8 +108,8 @@ func TableFigures(ctx context.Context, run *runs.Run, path string, save func(f *
 		add("weights", f)
 	}
 	if set.Train().Rows > 0 {
-		rows = set.Train()
-		for _, other := range []dataset.Split{set.Validation(), set.Test()} {
+		rows = set.Train().Complete()
+		for _, other := range []dataset.Split{set.Validation().Complete(), set.Test().Complete()} {
 			if other.Rows > 0 {
 				rows = other
 			}
