@@ -52,7 +52,7 @@ func (m *Model) Drawings() []runs.Drawing {
 func (m *Model) Inpainting() runs.Inpainting {
 	uses, sweeps := append([]string{"draws"}, ofCandidates...), 20
 	if m.experiment.Fill != nil { // importance resampling
-		uses, sweeps = uses[:2], 0
+		uses, sweeps = []string{"draws", "candidates"}, 0
 	}
 	return runs.Inpainting{Uses: uses, Sweeps: sweeps, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		return m.WithSeed(seed).Inpaint(ctx, rows, mask, chains, c, progress)

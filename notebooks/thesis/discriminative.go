@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -198,16 +197,7 @@ func fitPerceptron(rows [][]float64, labels []uint8, hidden, classes int, penalt
 		h := f.means(x)
 		var scores, below mat.Dense
 		scores.Mul(h, f.top)
-		loss := penalty / 2 * floats.Dot(at, at)
-		for r := range n {
-			row := scores.RawRowView(r)
-			logZ := floats.LogSumExp(row)
-			loss -= (row[labels[r]] - logZ) / float64(n)
-			for k := range row {
-				row[k] = math.Exp(row[k]-logZ) / float64(n)
-			}
-			row[labels[r]] -= 1 / float64(n)
-		}
+		loss := rivals.CrossEntropy(&scores, labels, penalty/2*floats.Dot(at, at))
 		if slope != nil {
 			to := of(slope)
 			to.top.Mul(h.T(), &scores)
@@ -218,14 +208,7 @@ func fitPerceptron(rows [][]float64, labels []uint8, hidden, classes int, penalt
 		}
 		return loss
 	}
-	result, err := optimize.Minimize(optimize.Problem{
-		Func: func(at []float64) float64 { return evaluate(nil, at) },
-		Grad: func(slope, at []float64) { evaluate(slope, at) },
-	}, at, &optimize.Settings{MajorIterations: 200, GradientThreshold: 1e-5}, &optimize.LBFGS{})
-	if result == nil {
-		check(err)
-	}
-	return of(result.X)
+	return of(must(rivals.Minimize(evaluate, at, 200)))
 }
 
 func withConstant(cols, rows int, row func(r int) []float64) *mat.Dense {

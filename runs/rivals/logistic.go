@@ -31,31 +31,48 @@ func FitLogistic(rows [][]float64, of []uint8, classes int, penalty float64) (Lo
 		weights := mat.NewDense(len(c.means)+1, classes, at)
 		var scores, slope mat.Dense
 		scores.Mul(inputs, weights)
-		loss := penalty / 2 * floats.Dot(at, at)
-		for r := range rows {
-			row := scores.RawRowView(r)
-			logZ := floats.LogSumExp(row)
-			loss -= (row[of[r]] - logZ) / float64(len(rows))
-			for k, score := range row {
-				row[k] = math.Exp(score-logZ) / float64(len(rows))
-			}
-			row[of[r]] -= 1 / float64(len(rows))
-		}
+		loss := CrossEntropy(&scores, of, penalty/2*floats.Dot(at, at))
 		if gradient != nil {
 			slope.Mul(inputs.T(), &scores)
 			floats.AddScaledTo(gradient, slope.RawMatrix().Data, penalty, at)
 		}
 		return loss
 	}
+	weights, err := Minimize(evaluate, c.weights.RawMatrix().Data, 100)
+	if err != nil {
+		return c, err
+	}
+	c.weights = mat.NewDense(len(c.means)+1, classes, weights)
+	return c, nil
+}
+
+// CrossEntropy returns a loss plus the mean of −log p(y|x) over rows of scores, which are log p(y|x) without its normalisation, and
+// replaces the scores by the derivatives of that mean.
+func CrossEntropy(scores *mat.Dense, of []uint8, loss float64) float64 {
+	n := float64(len(of))
+	for r, class := range of {
+		row := scores.RawRowView(r)
+		logZ := floats.LogSumExp(row)
+		loss -= (row[class] - logZ) / n
+		for k, score := range row {
+			row[k] = math.Exp(score-logZ) / n
+		}
+		row[class] -= 1 / n
+	}
+	return loss
+}
+
+// Minimize returns where L-BFGS ends that begins at a point, after a number of iterations at most. evaluate returns the loss, and
+// writes its gradient unless that is nil.
+func Minimize(evaluate func(gradient, at []float64) float64, at []float64, iterations int) ([]float64, error) {
 	result, err := optimize.Minimize(optimize.Problem{
 		Func: func(at []float64) float64 { return evaluate(nil, at) },
 		Grad: func(gradient, at []float64) { evaluate(gradient, at) },
-	}, c.weights.RawMatrix().Data, &optimize.Settings{MajorIterations: 100, GradientThreshold: 1e-5}, &optimize.LBFGS{})
+	}, at, &optimize.Settings{MajorIterations: iterations, GradientThreshold: 1e-5}, &optimize.LBFGS{})
 	if result == nil {
-		return c, err
+		return nil, err
 	}
-	c.weights = mat.NewDense(len(c.means)+1, classes, result.X)
-	return c, nil
+	return result.X, nil
 }
 
 func (c Logistic) inputs(rows [][]float64) *mat.Dense {
