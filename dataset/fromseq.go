@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"unsafe"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
@@ -141,12 +140,8 @@ func onDisk(units int, real bool, fill func(write func(Values) error) error) (of
 	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
 	b, size := bufio.NewWriterSize(f, 1<<20), 0
 	err = fill(func(row Values) error {
-		bytes := row.Bytes()
-		if real {
-			bytes = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(row.Reals()))), 4*units)
-		}
-		size += len(bytes)
-		_, err := b.Write(bytes)
+		n, err := row.WriteTo(b)
+		size += int(n)
 		return err
 	})
 	if err == nil {
@@ -157,7 +152,7 @@ func onDisk(units int, real bool, fill func(write func(Values) error) error) (of
 	}
 	mapped, release, err := files.Map(f, size)
 	if of = Bytes(units, mapped); real && err == nil {
-		of = numbers.Reals(units, unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(mapped))), size/4))
+		of = numbers.Reals(units, realsOf(mapped))
 	}
 	return of.OnDisk(), release, err
 }
