@@ -136,13 +136,13 @@ func part[T any](values []T, first, end, units int) []T {
 }
 
 // Select returns the rows with the given indices.
-func (v Values) Select(indices []int) Values { return v.selected(nil, indices) }
+func (v Values) Select(indices []int) Values { return v.selected(nil, nil, indices) }
 
 // Keep is like Select, but may use the memory of v. The indices ascend.
-func (v Values) Keep(indices []int) Values { return v.selected(v.bits[:0], indices) }
+func (v Values) Keep(indices []int) Values { return v.selected(v.bits[:0], v.reals[:0], indices) }
 
-func (v Values) selected(bits []uint8, indices []int) Values {
-	return Values{len(indices), v.Units, Select(nil, v.bytes, indices, v.Units), Select(bits, v.bits, indices, packedBytes(v.Units)), Select(nil, v.reals, indices, v.Units), false}
+func (v Values) selected(bits []uint8, reals []float32, indices []int) Values {
+	return Values{len(indices), v.Units, Select(nil, v.bytes, indices, v.Units), Select(bits, v.bits, indices, packedBytes(v.Units)), Select(reals, v.reals, indices, v.Units), false}
 }
 
 // Select appends the rows with the given indices. Each row has a number of values. It returns nil for nil.
