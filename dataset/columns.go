@@ -185,7 +185,7 @@ func (c fields) different(train, most int) (values []string) {
 // or spins.
 func (t *table) isImage(columns []Column, b Binarization) bool {
 	var called []string
-	whole, bits, spins, least, most := true, true, true, math.Inf(1), math.Inf(-1)
+	var all [][]float64
 	for i, c := range columns {
 		if c.Kind == LabelColumn || c.Kind.isIgnored() {
 			continue
@@ -193,12 +193,18 @@ func (t *table) isImage(columns []Column, b Binarization) bool {
 		if t.columns[i].numbers == nil {
 			return false
 		}
-		called = append(called, c.Name)
-		for _, v := range t.columns[i].numbers[:t.train] {
+		called, all = append(called, c.Name), append(all, t.columns[i].numbers[:t.train])
+	}
+	if !areCounted(called) {
+		return false
+	}
+	whole, bits, spins, least, most := true, true, true, math.Inf(1), math.Inf(-1)
+	for _, numbers := range all {
+		for _, v := range numbers {
 			whole, bits, spins = whole && v == math.Trunc(v), bits && (v == 0 || v == 1), spins && (v == -1 || v == 1)
 			least, most = min(least, v), max(most, v)
 		}
 	}
 	levels := whole && least >= 0 && 128 <= most && most <= 255
-	return areCounted(called) && (levels || b != Real && (least >= 0 && most <= 1 || spins) && (!bits && !spins || t.header == nil))
+	return (levels || b != Real && (least >= 0 && most <= 1 || spins) && (!bits && !spins || t.header == nil))
 }

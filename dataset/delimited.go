@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -117,26 +118,29 @@ const endOfText = "\x1a"
 
 // lines reads lines that a carriage return, a line feed, or both end.
 type lines struct {
-	*bufio.Reader
+	io.Reader
 	number int      // of the last line
 	more   []string // the lines behind it that are already read
+	text   string   // what is read behind them
+	buffer bytes.Buffer
+	err    error // from reading
 }
+
+// textBytes is the number of bytes of text that are read at once.
+const textBytes = 1 << 18
 
 // next returns the next line.
 func (l *lines) next() (string, error) {
 	if len(l.more) == 0 {
-		part, err := l.ReadSlice('\n')
-		text := string(part)
-		if err == bufio.ErrBufferFull {
-			var rest string
-			rest, err = l.ReadString('\n')
-			text += rest
+		text, rest, ended := strings.Cut(l.text, "\n")
+		if !ended && l.err == nil {
+			l.read()
+			text, rest, ended = strings.Cut(l.text, "\n")
 		}
-		if text == "" || err != nil && err != io.EOF {
-			return "", err
+		if !ended && (text == "" || l.err != io.EOF) {
+			return "", l.err
 		}
-		text, ended := strings.CutSuffix(text, "\n")
-		if ended {
+		if l.text = rest; ended {
 			text = strings.TrimSuffix(text, "\r")
 		}
 		if strings.IndexByte(text, '\r') < 0 {
@@ -150,6 +154,20 @@ func (l *lines) next() (string, error) {
 	text := l.more[0]
 	l.number, l.more = l.number+1, l.more[1:]
 	return text, nil
+}
+
+// read reads more text, up to the end of a line or more.
+func (l *lines) read() {
+	l.buffer.Reset()
+	l.buffer.WriteString(l.text)
+	for ended := false; !ended && l.err == nil; {
+		from, n := l.buffer.Len(), int64(0)
+		if n, l.err = l.buffer.ReadFrom(io.LimitReader(l.Reader, textBytes)); l.err == nil && n < textBytes {
+			l.err = io.EOF
+		}
+		ended = bytes.IndexByte(l.buffer.Bytes()[from:], '\n') >= 0
+	}
+	l.text = l.buffer.String()
 }
 
 // fields appends the fields of a line, and of the lines behind it if a quoted field continues there.
@@ -300,25 +318,32 @@ var (
 // numberIn parses a field as a number, which is infinite if it is too large for a float64. It accepts a decimal comma if
 // t.commas is set. If t.decimal is set, the other character may separate thousands.
 func (t *table) numberIn(field string) (float64, bool) {
+	v, _, is := t.numberWith(field)
+	return v, is
+}
+
+// numberWith returns what numberIn does, and the largest number of digits that the field may have behind the point.
+func (t *table) numberWith(field string) (v float64, decimals int, is bool) {
 	if t.decimal != "," || t.named { // JSON and Parquet have numbers of their own, with a point
-		if v, is := plainNumber(field); is {
-			return v, true
+		if v, decimals, is = plainNumber(field); is {
+			return v, decimals, true
 		}
 	}
+	decimals = len(field)
 	switch {
 	case t.decimal == "." && pointed.MatchString(field):
 		field = strings.ReplaceAll(field, ",", "")
 	case t.decimal == "," && comma.MatchString(field):
 		field = strings.ReplaceAll(strings.ReplaceAll(field, ".", ""), ",", ".")
 	case t.decimal == "," && strings.Contains(field, "."):
-		return 0, false
+		return 0, 0, false
 	}
 	if field == "" || field[0] > '9' && strings.IndexByte("iInN", field[0]) < 0 { // infinity and NaN
-		return 0, false
+		return 0, 0, false
 	}
 	v, err := strconv.ParseFloat(field, 64)
 	if err != nil && (t.decimal == "," || t.decimal == "" && t.commas) && strings.Count(field, ",") == 1 {
 		v, err = strconv.ParseFloat(strings.Replace(field, ",", ".", 1), 64)
 	}
-	return v, err == nil || errors.Is(err, strconv.ErrRange)
+	return v, decimals, err == nil || errors.Is(err, strconv.ErrRange)
 }

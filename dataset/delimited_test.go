@@ -3,8 +3,12 @@ package dataset
 import (
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +57,53 @@ func TestTextIsReadAsCSV(t *testing.T) {
 			}
 			if !errors.Is(failure, err) || (err == io.EOF) != (failure == io.EOF) || !slices.EqualFunc(got, want, slices.Equal[[]string]) {
 				t.Fatalf("%q is %q with the error %v, want %q with %v", text, got, err, want, failure)
+			}
+		}
+	}
+}
+
+// A file that is read in several parts has the same values as in one: lines end anywhere in a part, and one of them between
+// its carriage return and its line feed.
+func TestPartsOfLongTables(t *testing.T) {
+	const rows, length = 10_000, 65
+	if textBytes%length != length-1 || rows*4 < batchFields {
+		t.Fatal("no part ends between carriage return and line feed, or no batch is full")
+	}
+	text := []byte(fmt.Sprintf("%-*s\r\n", length-2, "x,w,n,y"))
+	at := func(r int) (x float64, word string, y int) {
+		return math.Sin(float64(r)), []string{"a\nb", "cc,"}[r*r%7%2], r * r % 1009
+	}
+	for r := range rows {
+		x, word, y := at(r)
+		line := fmt.Sprintf("%v,%q,%d,%d", x, "", r%300, y)
+		line = strings.Replace(line, `""`, `"`+word+`"`, 1)
+		text = fmt.Appendf(text, "%-*s\r\n", length-2, line)
+	}
+	path := filepath.Join(t.TempDir(), "long.csv")
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	none := 0
+	set, err := Spec{Name: path, Binarization: Real, Columns: "n=real", Validation: &none}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := set.ReadRows(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read.Rows != rows || read.Units != 4 {
+		t.Fatalf("%d rows of %d units", read.Rows, read.Units)
+	}
+	for r := range rows {
+		x, word, y := at(r)
+		kind := 0.0
+		if word == "cc," {
+			kind = 1
+		}
+		for k, want := range []float64{x, kind, float64(r % 300), float64(y)} {
+			if got := read.At(4*r + k); got != float64(float32(want)) {
+				t.Fatalf("row %d, unit %d: %v, not %v", r, k, got, want)
 			}
 		}
 	}

@@ -300,9 +300,9 @@ func (t *table) fillGaps() {
 		if first < 0 {
 			continue
 		}
-		values, codes := c.values, slices.Clone(c.codes)
+		values, meanings, codes := c.values, c.meanings, slices.Clone(c.codes)
 		if codes != nil {
-			c.values, c.places = nil, map[string]uint8{}
+			c.values, c.meanings, c.places, c.recent = nil, nil, map[string]uint8{}, &recent{}
 		}
 		for r, missing := range c.absences {
 			from := r
@@ -317,7 +317,7 @@ func (t *table) fillGaps() {
 			}
 			value := values[codes[from]]
 			if _, known := c.places[value]; !known {
-				c.values, c.places[value] = append(c.values, value), uint8(len(c.values))
+				c.values, c.meanings, c.places[value] = append(c.values, value), append(c.meanings, meanings[codes[from]]), uint8(len(c.values))
 			}
 			c.codes[r] = c.places[value]
 		}

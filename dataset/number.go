@@ -14,21 +14,21 @@ var tens = func() (all [20]uint64) {
 }()
 
 // plainNumber parses up to 19 digits, perhaps with a sign and a point, several times faster than strconv.ParseFloat, but
-// with the same result. It reports false for other text.
-func plainNumber(text string) (v float64, is bool) {
+// with the same result, and returns the number of digits behind the point. It reports false for other text.
+func plainNumber(text string) (v float64, decimals int, is bool) {
 	unsigned := text
 	if text != "" && (text[0] == '-' || text[0] == '+') {
 		unsigned = text[1:]
 	}
 	digits, rest := withDigits(0, unsigned)
-	whole, decimals := len(unsigned)-len(rest), 0
+	whole := len(unsigned) - len(rest)
 	if rest != "" && rest[0] == '.' {
 		fraction := rest[1:]
 		digits, rest = withDigits(digits, fraction)
 		decimals = len(fraction) - len(rest)
 	}
 	if n := whole + decimals; rest != "" || n == 0 || n > 19 {
-		return 0, false
+		return 0, 0, false
 	}
 	if v = float64(digits); decimals > 0 && digits < 1<<53 {
 		v /= float64(tens[decimals]) // exact up to 22 decimals, so that the quotient is rounded once
@@ -38,7 +38,7 @@ func plainNumber(text string) (v float64, is bool) {
 	if text[0] == '-' {
 		v = -v
 	}
-	return v, true
+	return v, decimals, true
 }
 
 // withDigits appends the digits at the start of text to a number, and returns the text behind them.

@@ -24,7 +24,7 @@ func TestPlainNumbersAreRoundedOnce(t *testing.T) {
 	}
 	fast := 0
 	for _, text := range texts {
-		v, is := plainNumber(text)
+		v, _, is := plainNumber(text)
 		want, err := strconv.ParseFloat(text, 64)
 		if is && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
 			t.Fatalf("%q: %v, want %v (%v)", text, v, want, err)

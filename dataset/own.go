@@ -506,8 +506,17 @@ func (data *source) readWeights(s Spec) error {
 			weights = append(weights, float64(w))
 		}
 		if _, t, err := spec.readOwn(spec.Name, nil); err == nil && t != nil && s.rules() > FirstRules { // with all digits
-			if exact, _, err := t.coded(spec, nil); err == nil && len(exact.numbers) == len(weights) {
-				weights = exact.numbers
+			columns, _ := t.inferred(spec)
+			var exact []float64
+			for r := range t.rows {
+				for i, c := range columns {
+					if c.Units == 1 && c.Values == nil {
+						exact = append(exact, t.columns[i].numbers[r])
+					}
+				}
+			}
+			if len(exact) == len(weights) {
+				weights = exact
 			}
 		}
 	}

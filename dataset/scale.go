@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/npy"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // scale turns the numbers of files into grey values. All files must use the same scale: grey levels from 0 to 255
@@ -94,12 +96,30 @@ func (r *rows) extent() extent {
 	if r.AreBits() {
 		return extent{0, 1, true}
 	}
-	e := extent{math.Inf(1), math.Inf(-1), true}
-	for k := range r.count() * r.Shape.Units() {
-		v := r.number(k)
-		e = extent{min(e.Least, v), max(e.Most, v), e.Whole && v == math.Trunc(v)}
-	}
-	return e
+	all, reals := extent{math.Inf(1), math.Inf(-1), true}, r.Reals()
+	var joining sync.Mutex
+	work.Parts(r.count()*r.Shape.Units(), 1<<20, func(first, last int) {
+		e := extent{math.Inf(1), math.Inf(-1), true}
+		for k := first; k < last; k++ {
+			v := 0.0
+			if reals != nil {
+				v = float64(reals[k])
+			} else {
+				v = r.number(k)
+			}
+			if v < e.Least {
+				e.Least = v
+			}
+			if v > e.Most {
+				e.Most = v
+			}
+			e.Whole = e.Whole && v == math.Trunc(v)
+		}
+		joining.Lock()
+		defer joining.Unlock()
+		all = extent{min(all.Least, e.Least), max(all.Most, e.Most), all.Whole && e.Whole}
+	})
+	return all
 }
 
 func (e extent) areLevels() bool { return e.Whole && e.Least >= 0 && e.Most >= 128 }
@@ -345,6 +365,10 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 	if largest == 0 || r.scaled {
 		largest = 1
 	}
+	if keep && r.AreReal() { // which coded has checked
+		r.scaled = true
+		return nil
+	}
 	var reals []float32
 	var values []uint8
 	if keep {
@@ -385,23 +409,33 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 // float32 keeps the differences between its values.
 const leastSpread = 1e-5
 
+// spread describes numbers by how far they are from the first of them, and by the largest magnitude.
+type spread struct{ n, first, sum, squares, most float64 }
+
+func (c *spread) add(x float64) {
+	if c.n == 0 {
+		c.first = x
+	}
+	v := x - c.first
+	c.n, c.sum, c.squares, c.most = c.n+1, c.sum+v, c.squares+v*v, max(c.most, math.Abs(x))
+}
+
+func (c spread) deviation() float64 {
+	return math.Sqrt(max(0, c.squares/c.n-c.sum/c.n*c.sum/c.n))
+}
+
 // checkPrecise refuses columns whose values are so close together, relative to their magnitude, that float32
 // cannot tell them apart.
 func (r *rows) checkPrecise(number func(k int) float64) error {
-	units, n := r.Shape.Units(), float64(r.count())
-	columns := make([]struct{ first, sum, squares, most float64 }, units)
+	units := r.Shape.Units()
+	columns := make([]spread, units)
 	for r := range r.count() { // by rows, as they lie in memory
 		for i := range columns {
-			c, x := &columns[i], number(r*units+i)
-			if r == 0 {
-				c.first = x
-			}
-			v := x - c.first
-			c.sum, c.squares, c.most = c.sum+v, c.squares+v*v, max(c.most, math.Abs(x))
+			columns[i].add(number(r*units + i))
 		}
 	}
 	for i, c := range columns {
-		deviation := math.Sqrt(max(0, c.squares/n-c.sum/n*c.sum/n))
+		deviation := c.deviation()
 		switch {
 		case deviation == 0 && c.most > 1<<53:
 			return fmt.Errorf("%s and the values below it are as large as %.6g, where whole numbers cannot be told apart: leave the column out, or first subtract a number near their mean", r.place(i), c.most)

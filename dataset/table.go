@@ -10,12 +10,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // ColumnKind determines how the fields of a column of a table become units.
@@ -143,13 +146,51 @@ type table struct {
 	below     int      // the line number of the row below first
 	last      []string // last row of a file
 	lastLine  int      // the line number of last
-	room      int      // number of fields for which there is memory
-	named     bool     // whether the first row is known to be a header
-	doubt     string   // whether the first row of the second file is a header
-	order     []int    // the column of each field of the second file; nil if both files have the same order
-	open      bool     // whether fields may be missing, as a Spec or a schema declares
-	shape     string   // of the pictures in the rows, or of images as the Spec declares, or ""
-	gaps      *Gaps    // collects the missing fields of the second file; nil if they are refused
+	batch     batch    // the rows of the file that are not in columns
+	spare     batch    // the rows that go into columns at this time
+	inserting sync.WaitGroup
+	size      int64  // of a text file, in bytes, or below 1 if it is not known
+	expected  int    // number of rows that the first batch suggests for this size
+	room      int    // number of fields for which there is memory
+	named     bool   // whether the first row is known to be a header
+	doubt     string // whether the first row of the second file is a header
+	order     []int  // the column of each field of the second file; nil if both files have the same order
+	open      bool   // whether fields may be missing, as a Spec or a schema declares
+	shape     string // of the pictures in the rows, or of images as the Spec declares, or ""
+	gaps      *Gaps  // collects the missing fields of the second file; nil if they are refused
+}
+
+// batch holds rows, with the number of the line of each.
+type batch struct {
+	records []string
+	lines   []int
+}
+
+// batchFields is the number of fields after which a batch goes into the columns.
+const batchFields = 1 << 15
+
+// meaning is what a column makes of a text, except its code.
+type meaning struct {
+	number  float64
+	missing bool
+}
+
+// recent holds short texts of a column with their codes, each at a place that depends on the text.
+type recent struct {
+	keys  [64]uint64
+	codes [64]uint8
+}
+
+// placeOf returns the place of a text of up to seven bytes, and a key that no other text has. The key of others is 0.
+func placeOf(text string) (place, key uint64) {
+	if len(text) > 7 {
+		return 0, 0
+	}
+	for i := range len(text) {
+		key = key<<8 | uint64(text[i])
+	}
+	key = key<<3 | uint64(len(text))
+	return key * 0x9e3779b97f4a7c15 >> 58, key
 }
 
 type fields struct {
@@ -176,6 +217,8 @@ type fields struct {
 	codes    []uint8         // the index of each field in values; nil if there are too many values
 	values   []string
 	places   map[string]uint8
+	meanings []meaning // of values
+	recent   *recent
 }
 
 // add adds a row of fields. The first row of a file may be its header.
@@ -218,20 +261,34 @@ func (t *table) add(record []string, line int) error {
 	if t.rows == 0 {
 		t.below = line
 	}
-	t.last, t.lastLine = append(t.last[:0], record...), line
 	if n := (t.rows + 1) * len(t.columns); n > max(t.room, firstBytes/8) {
 		t.room = 2 * n
 		if err := checkRoom(int64(t.rows), int64(t.room), numbersEach); err != nil {
 			return fmt.Errorf("line %d: %w", line, err)
 		}
 	}
-	t.insert(t.rows, record, line)
+	t.rows++
+	t.batch.records, t.batch.lines = append(t.batch.records, record...), append(t.batch.lines, line)
+	if len(t.batch.records) >= batchFields {
+		t.flush()
+	}
 	return nil
+}
+
+// flush begins to insert the batch, while further rows are read.
+func (t *table) flush() {
+	t.inserting.Wait()
+	of, rows := t.batch, t.rows
+	if n := len(of.lines); n > 0 {
+		t.last, t.lastLine = slices.Clone(of.records[len(of.records)-t.width():]), of.lines[n-1]
+		t.inserting.Go(func() { t.insert(rows-n, rows, of) })
+	}
+	t.batch, t.spare = batch{t.spare.records[:0], t.spare.lines[:0]}, of
 }
 
 func emptyFields(n int) (all []fields) {
 	for range n {
-		all = append(all, fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}})
+		all = append(all, fields{codes: []uint8{}, numbers: []float64{}, places: map[string]uint8{}, recent: &recent{}})
 	}
 	return all
 }
@@ -247,27 +304,40 @@ func (t *table) width() int {
 	return len(t.columns)
 }
 
-func (t *table) insert(at int, record []string, line int) {
-	t.rows++
-	if t.gaps != nil {
-		t.gaps.add(at, record)
-	}
-	insert := func(i int, field string) {
+// insert puts rows into the columns, from row at on. The columns then have the given number of rows.
+func (t *table) insert(at, rows int, of batch) {
+	width, n := t.width(), len(of.lines)
+	insert := func(i int, field string, r int) {
 		if t.gaps != nil {
-			field = t.gaps.filled(i, at, field)
+			field = t.gaps.filled(i, at+r, field)
 		}
-		t.columns[i].insert(t, at, field, line)
+		t.columns[i].insert(t, at+r, rows-n+r+1, field, of.lines[r])
 	}
-	for i, field := range record {
-		if t.order != nil {
-			i = t.order[i]
+	each := 1 + width/16
+	if t.gaps != nil { // which counts
+		each = width
+		for r := range n {
+			t.gaps.add(at+r, of.records[r*width:][:width])
 		}
-		insert(i, strings.TrimSpace(field))
 	}
+	work.Parts(width, each, func(first, last int) {
+		for r := range n {
+			for k := first; k < last; k++ { // by rows, as they lie in memory
+				i := k
+				if t.order != nil {
+					i = t.order[k]
+				}
+				insert(i, strings.TrimSpace(of.records[r*width+k]), r)
+			}
+		}
+	})
 	for i := range t.columns {
-		if c := &t.columns[i]; c.absent && t.gaps != nil && t.like[i].Units > 0 {
-			insert(i, "")
-		} else if c.absent {
+		c := &t.columns[i]
+		for r := 0; r < n && c.absent; r++ {
+			if t.gaps != nil && t.like[i].Units > 0 {
+				insert(i, "", r)
+				continue
+			}
 			if c.numbers != nil {
 				c.numbers = append(c.numbers, 0)
 			}
@@ -321,33 +391,35 @@ func (t *table) lineOf(line int) string {
 	return text
 }
 
-func (c *fields) insert(t *table, at int, field string, line int) {
-	if at < t.rows-1 && c.ranges != nil {
+// insert inserts a field as the field of row at, in a column that then has the given number of rows.
+func (c *fields) insert(t *table, at, rows int, field string, line int) {
+	if at < rows-1 && c.ranges != nil {
 		moved := map[int]string{}
 		for row, name := range c.ranges {
 			moved[row+1] = name
 		}
 		c.ranges = moved
 	}
+	if code, known := c.codeOf(field); known && c.ranges == nil {
+		c.put(t, at, c.meanings[code])
+		c.codes = slices.Insert(c.codes, at, code)
+		return
+	}
 	if c.digits == 0 {
 		c.digits = len(field)
 	}
-	if c.digits != len(field) || strings.Trim(field, "01") != "" {
+	if c.digits >= 0 && (c.digits != len(field) || strings.Trim(field, "01") != "") {
 		c.digits = -1
 	}
 	c.zero = c.zero || strings.HasPrefix(field, "0")
-	v, is := t.numberIn(field)
+	v, decimals, is := t.numberWith(field)
 	if is && c.padded == "" && len(field) > 1 && field[0] == '0' && isWhole(field) {
 		c.padded = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 	}
 	missing := t.isMissing(field, v, is) || c.lacks != nil && indexOf(c.lacks, field) >= 0
-	if t.open {
-		c.absences = slices.Insert(c.absences, at, missing)
-	}
 	c.unlisted = c.unlisted || !missing && !(strings.HasPrefix(field, "[") && listOfNumbers.MatchString(field))
 	switch {
 	case missing:
-		c.gaps++
 		if c.missing == "" {
 			c.missing, c.empty = t.lineOf(line), strconv.Quote(field)
 		}
@@ -371,14 +443,9 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 			c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
 	}
-	if c.numbers != nil {
-		if len(c.numbers) == cap(c.numbers) {
-			c.numbers = slices.Grow(c.numbers, max(64, len(c.numbers))) // by doubling, which copies less than append
-		}
-		c.numbers = slices.Insert(c.numbers, at, v)
-		if !t.second() && c.decimals < mostDecimals && len(field) > c.decimals {
-			c.decimals = max(c.decimals, decimalsOf(field))
-		}
+	of := meaning{v, missing}
+	if c.put(t, at, of); c.numbers != nil && !t.second() && c.decimals < mostDecimals && decimals > c.decimals {
+		c.decimals = max(c.decimals, decimalsOf(field))
 	}
 	if c.codes == nil {
 		if c.seen != nil && t.train == 0 {
@@ -390,25 +457,60 @@ func (c *fields) insert(t *table, at int, field string, line int) {
 		}
 		return
 	}
-	place, known := c.places[field]
+	code, known := c.places[field]
 	if !known {
 		if len(c.values) == maxValues {
-			if c.numbers == nil && t.train == 0 && t.rows == maxValues+1 {
+			if c.numbers == nil && t.train == 0 && rows == maxValues+1 {
 				c.seen = map[string]bool{strings.Clone(field): true}
 				for _, value := range c.values {
 					c.seen[value] = true
 				}
 			}
-			c.codes, c.values, c.places = nil, nil, nil
+			c.codes, c.values, c.places, c.meanings = nil, nil, nil, nil
 			return
 		}
 		if c.invalid == "" && !utf8.ValidString(field) {
 			c.invalid = t.lineOf(line)
 		}
-		place, field = uint8(len(c.values)), strings.Clone(field)
-		c.values, c.places[field] = append(c.values, field), place
+		code, field = uint8(len(c.values)), strings.Clone(field)
+		c.values, c.meanings, c.places[field] = append(c.values, field), append(c.meanings, of), code
 	}
-	c.codes = slices.Insert(c.codes, at, place)
+	c.codes = slices.Insert(c.codes, at, code)
+}
+
+// codeOf returns the code of a field, and whether it has one.
+func (c *fields) codeOf(field string) (code uint8, known bool) {
+	if c.codes == nil {
+		return 0, false
+	}
+	place, key := placeOf(field)
+	if key != 0 && c.recent.keys[place] == key {
+		return c.recent.codes[place], true
+	}
+	if code, known = c.places[field]; known && key != 0 {
+		c.recent.keys[place], c.recent.codes[place] = key, code
+	}
+	return code, known
+}
+
+// put inserts what the field of row at means.
+func (c *fields) put(t *table, at int, of meaning) {
+	if of.missing {
+		c.gaps++
+	}
+	if t.open {
+		c.absences = slices.Insert(c.absences, at, of.missing)
+	}
+	switch {
+	case c.numbers == nil:
+	case at < len(c.numbers):
+		c.numbers = slices.Insert(c.numbers, at, of.number)
+	default:
+		if len(c.numbers) == cap(c.numbers) {
+			c.numbers = slices.Grow(c.numbers, max(64, len(c.numbers))) // by doubling, which copies less than append
+		}
+		c.numbers = append(c.numbers, of.number)
+	}
 }
 
 // thousands matches a number whose comma may separate thousands.
@@ -417,6 +519,9 @@ var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
 // end ends a file. It decides whether the first row is a header. The header of the second file must match the
 // header of the first.
 func (t *table) end() error {
+	t.flush()
+	t.inserting.Wait()
+	t.batch, t.spare = batch{}, batch{}
 	first := t.first
 	t.first = nil
 	if err := t.checkRepeated(first); err != nil {
@@ -447,7 +552,8 @@ func (t *table) end() error {
 	case doubt && !t.second():
 		return fmt.Errorf("line %d (%s) may be a header or a row: say which with header = \"yes\" or header = \"no\" (--header)", t.line, quoted(first))
 	default:
-		t.insert(t.train, first, t.line)
+		t.rows++
+		t.insert(t.train, t.rows, batch{first, []int{t.line}})
 	}
 	if t.rows == t.train {
 		return errors.New("the file has no rows below its header")
@@ -899,30 +1005,31 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	case comma != "":
 		data.point = ","
 	}
-	numbers := make([]float64, units*t.rows)
-	if t.open {
-		data.Missing = make([]bool, len(numbers))
-	}
-	for r := range t.rows {
-		first := r * units
-		for _, of := range parts {
-			if k, v := of.at(r); k >= 0 {
-				numbers[first+k] = v
-			}
-			for k := 0; t.open && k < of.units; k++ {
-				data.Missing[first+k] = of.absences[r]
-			}
-			first += of.units
+	train, test = data, rows{Split: Split{Shape: data.Shape}, columns: data.columns, kind: data.kind, marks: data.marks}
+	n, cut := units*t.rows, units*t.train
+	if s.Binarization == Real && s.Largest == 0 && arePlain(parts, t.train) {
+		reals := make([]float32, n)
+		fill(reals, parts, units)
+		if train.Values = Reals(units, reals[:cut:cut]); cut < n {
+			test.Values = Reals(units, reals[cut:])
+		}
+	} else {
+		numbers := make([]float64, n)
+		fill(numbers, parts, units)
+		if train.numbers = numbers[:cut:cut]; cut < n {
+			test.numbers = numbers[cut:]
 		}
 	}
-	train, test = data, rows{Split: Split{Shape: data.Shape}, columns: data.columns, kind: data.kind, marks: data.marks}
-	cut := t.train * units
-	train.numbers, test.numbers = numbers[:cut:cut], numbers[cut:]
 	if t.open {
-		train.Missing, test.Missing = data.Missing[:cut:cut], data.Missing[cut:]
-	}
-	if len(test.numbers) == 0 {
-		test.numbers = nil
+		missing := make([]bool, 0, n)
+		for r := range t.rows {
+			for _, of := range parts {
+				for range of.units {
+					missing = append(missing, of.absences[r])
+				}
+			}
+		}
+		train.Missing, test.Missing = missing[:cut:cut], missing[cut:]
 	}
 	if len(data.Labels) > t.train {
 		train.Labels, test.Labels = data.Labels[:t.train:t.train], data.Labels[t.train:]
@@ -1060,11 +1167,13 @@ func (t *table) inferred(s Spec) ([]Column, error) {
 			c.Values = sorted(values)
 			c.Units = len(c.Values)
 		}
-		if c.Kind == RealColumn {
-			c.Numbers = numbersOf(of.observed(t.train), of.decimals)
-		}
 		units += c.Units
 	}
+	work.Parallel(len(columns), func(i int) {
+		if of := t.columns[i]; columns[i].Kind == RealColumn {
+			columns[i].Numbers = numbersOf(of.observed(t.train), of.decimals)
+		}
+	})
 	return columns, nil
 }
 
@@ -1076,11 +1185,50 @@ func rowOf(r, train int) string {
 	return fmt.Sprintf("row %d", r+1)
 }
 
-// coding tells which unit of a column is not 0 in each row.
+// coding tells the units of a column in each row.
 type coding struct {
 	units    int
-	at       func(row int) (unit int, value float64) // the unit is below 0 if all are 0
-	absences []bool                                  // see fields
+	numbers  []float64              // of the unit; nil if the units mark values
+	at       func(row int) (on int) // the unit that is 1, or −1 if all are 0
+	absences []bool                 // see fields
+}
+
+// fill fills rows of units, row-major, with what parts tell.
+func fill[T float32 | float64](to []T, parts []coding, units int) {
+	work.Parts(len(to)/units, 256, func(first, last int) {
+		unit := 0
+		for _, of := range parts {
+			for r := first; r < last; r++ {
+				if of.numbers != nil {
+					to[r*units+unit] = T(of.numbers[r])
+				} else if on := of.at(r); on >= 0 {
+					to[r*units+unit+on] = 1
+				}
+			}
+			unit += of.units
+		}
+	})
+}
+
+// arePlain reports whether no number of parts is one that checkMissing, divideBy or checkPrecise may refuse. The first file has
+// train rows.
+func arePlain(parts []coding, train int) bool {
+	var doubtful atomic.Bool
+	work.Parallel(len(parts), func(i int) {
+		if parts[i].numbers == nil {
+			return
+		}
+		for _, numbers := range [][]float64{parts[i].numbers[:train], parts[i].numbers[train:]} {
+			var of spread
+			for _, v := range numbers {
+				of.add(v)
+			}
+			if deviation := of.deviation(); of.n > 0 && !(of.most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*of.most)) {
+				doubtful.Store(true)
+			}
+		}
+	})
+	return !doubtful.Load()
 }
 
 // coding returns the units of a column. The first file has train rows.
@@ -1100,10 +1248,13 @@ func (c fields) coding(of Column, train int) (made coding, err error) {
 		if r := slices.IndexFunc(numbers, func(v float64) bool { return !(v > 0) }); r >= 0 {
 			return made, fmt.Errorf("%s has %v, which has no logarithm: correct it, or keep the numbers of the column as they are", rowOf(r, train), numbers[r])
 		}
-		return coding{units: 1, at: func(r int) (int, float64) { return 0, math.Log(numbers[r]) }}, nil
+		numbers = slices.Clone(numbers)
+		for r, v := range numbers {
+			numbers[r] = math.Log(v)
+		}
 	}
 	if of.Values == nil {
-		return coding{units: 1, at: func(r int) (int, float64) { return 0, numbers[r] }}, nil
+		return coding{units: 1, numbers: numbers}, nil
 	}
 	places, off := c.placesIn(of.Values), 0
 	place, n := func(r int) int { return places[codes[r]] }, len(codes)
@@ -1132,7 +1283,7 @@ func (c fields) coding(of Column, train int) (made coding, err error) {
 			return made, fmt.Errorf("%s has %q, which is not a value of the training data (%s): correct it, or leave out the row", rowOf(r, train), value, listed(of.Values))
 		}
 	}
-	return coding{units: len(of.Values) - off, at: func(r int) (int, float64) { return place(r) - off, 1 }}, nil
+	return coding{units: len(of.Values) - off, at: func(r int) int { return place(r) - off }}, nil
 }
 
 // placesIn returns the index in values of each value of the column, or −1 if values lacks it.
