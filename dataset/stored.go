@@ -135,19 +135,33 @@ func load(r io.Reader, size int64) (s *Set, fingerprint string, err error) {
 	for _, split := range h.Splits {
 		claim += h.bytes(split)
 	}
-	var buffer bytes.Buffer
-	buffer.Grow(min(claim, max(firstBytes, int(size))) + bytes.MinRead)
-	if _, err := buffer.ReadFrom(io.LimitReader(b, int64(claim)+1)); err != nil {
+	data := make([]byte, 0, min(claim, max(firstBytes, int(size))))
+	parts, summed := make(chan []byte, 4), make(chan struct{})
+	go func() { // beside reading
+		for part := range parts {
+			sum.Write(part)
+		}
+		close(summed)
+	}()
+	for err == nil && len(data) < claim {
+		data = slices.Grow(data, min(1<<20, claim-len(data)))
+		var n int
+		n, err = io.ReadFull(b, data[len(data):min(claim, len(data)+1<<20)])
+		parts <- data[len(data) : len(data)+n]
+		data = data[:len(data)+n]
+	}
+	close(parts)
+	<-summed
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %d", claim, len(data))
+	} else if err != nil {
 		return nil, "", err
 	}
-	data := buffer.Bytes()
-	switch {
-	case len(data) < claim:
-		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %d", claim, len(data))
-	case len(data) > claim:
+	if _, err := b.ReadByte(); err == nil {
 		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are more", claim)
+	} else if err != io.EOF {
+		return nil, "", err
 	}
-	sum.Write(data)
 	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
 		return nil, "", errors.New("the stored data set is damaged: its checksum does not match")
 	}
