@@ -219,6 +219,7 @@ type fields struct {
 	places   map[string]uint8
 	meanings []meaning // of values
 	recent   *recent
+	settled  bool // whether only the digits of a number without spaces may still tell anything of the column
 }
 
 // add adds a row of fields. The first row of a file may be its header.
@@ -327,7 +328,10 @@ func (t *table) insert(at, rows int, of batch) {
 				if t.order != nil {
 					i = t.order[k]
 				}
-				insert(i, strings.TrimSpace(of.records[r*width+k]), r)
+				field := of.records[r*width+k]
+				if t.gaps != nil || at+n < rows || !t.columns[i].isUsual(t, field) {
+					insert(i, strings.TrimSpace(field), r)
+				}
 			}
 		}
 	})
@@ -400,11 +404,6 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 		}
 		c.ranges = moved
 	}
-	if code, known := c.codeOf(field); known && c.ranges == nil {
-		c.put(t, at, c.meanings[code])
-		c.codes = slices.Insert(c.codes, at, code)
-		return
-	}
 	if c.digits == 0 {
 		c.digits = len(field)
 	}
@@ -443,6 +442,7 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 			c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
 	}
+	c.settled = c.codes == nil && c.seen == nil && c.numbers != nil && c.lacks == nil && c.unlisted && c.digits < 0 && t.decimal != "," && t.code == "" && !t.open
 	of := meaning{v, missing}
 	if c.put(t, at, of); c.numbers != nil && !t.second() && c.decimals < mostDecimals && decimals > c.decimals {
 		c.decimals = max(c.decimals, decimalsOf(field))
@@ -478,11 +478,29 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 	c.codes = slices.Insert(c.codes, at, code)
 }
 
-// codeOf returns the code of a field, and whether it has one.
-func (c *fields) codeOf(field string) (code uint8, known bool) {
-	if c.codes == nil {
-		return 0, false
+// isUsual appends a field, and reports true, if it tells nothing new of the column: a text that has a code, or a number
+// with no more decimals than others.
+func (c *fields) isUsual(t *table, field string) bool {
+	if c.codes != nil {
+		code, known := c.codeOf(field)
+		if known = known && c.ranges == nil; known {
+			c.put(t, len(c.codes), c.meanings[code])
+			c.codes = append(c.codes, code)
+		}
+		return known
 	}
+	if !c.settled || t.commas {
+		return false
+	}
+	v, decimals, is := plainNumber(field)
+	if is = is && decimals <= c.decimals && (field[0] != '0' || c.zero && decimals > 0); is {
+		c.put(t, len(c.numbers), meaning{number: v})
+	}
+	return is
+}
+
+// codeOf returns the code of a field of a column with codes, and whether it has one.
+func (c *fields) codeOf(field string) (code uint8, known bool) {
 	place, key := placeOf(field)
 	if key != 0 && c.recent.keys[place] == key {
 		return c.recent.codes[place], true
