@@ -47,7 +47,7 @@ func (d Decay) Factor(step, stepsPerEpoch, epochs int) float64 {
 // Minibatches returns a function that returns the indices of the rows of a step's minibatch, with steps counted from 0. Each
 // epoch visits the training rows once, in an order determined by the seed and the epoch. If the N rows have weights, it visits
 // row i N·wᵢ/Σw times instead, rounded up or down at random. There must be at least 1 row, and batch, the number of rows in a
-// minibatch, must be at least 1. The slice stays valid until the function is called for a step of another epoch.
+// minibatch, must be at least 1. The rows of the next minibatch are read from disk meanwhile, if they are there. The slice stays valid until the function is called for a step of another epoch.
 func Minibatches(seed uint64, rows dataset.Split, batch int) func(step int) []int {
 	n, stepsPerEpoch, current := rows.Rows, (rows.Rows+batch-1)/batch, -1
 	var order []int // of the current epoch
@@ -60,8 +60,11 @@ func Minibatches(seed uint64, rows dataset.Split, batch int) func(step int) []in
 			if rows.Weights != nil {
 				resample(order, rows.Weights, stream)
 			}
+			rows.Expect(order[first:min(first+batch, n)])
 		}
-		return order[first:min(first+batch, n)]
+		next := min(first+batch, n)
+		rows.Expect(order[next:min(next+batch, n)])
+		return order[first:next]
 	}
 }
 

@@ -5,6 +5,9 @@ package file
 import (
 	"os"
 	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // nonblocking is the flag that prevents opening a pipe from blocking.
@@ -37,4 +40,17 @@ func endLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_
 func Map(f *os.File, size int) (content []byte, release func() error, err error) {
 	content, err = syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 	return content, func() error { return syscall.Munmap(content) }, err
+}
+
+// Scatter tells the system that parts of a mapped file are used in no order, so that it reads no more than them.
+func Scatter(content []byte) { _ = unix.Madvise(pages(content), unix.MADV_RANDOM) }
+
+// Expect tells the system that part of a mapped file is used soon, so that it begins to read it.
+func Expect(part []byte) { _ = unix.Madvise(pages(part), unix.MADV_WILLNEED) }
+
+// pages returns part from the beginning of its first page.
+func pages(part []byte) []byte {
+	first := unsafe.Pointer(unsafe.SliceData(part))
+	before := int(uintptr(first) % uintptr(os.Getpagesize()))
+	return unsafe.Slice((*byte)(unsafe.Add(first, -before)), before+len(part))
 }

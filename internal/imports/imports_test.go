@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"internal/memory":        nil,
 	"internal/names":         nil,
 	"internal/npy":           {"internal/memory"},
-	"internal/numbers":       {"internal/kernels"},
+	"internal/numbers":       {"internal/file", "internal/kernels"},
 	"internal/philox":        nil,
 	"internal/plainjson":     {"internal/names"},
 	"internal/safetensors":   {"internal/npy", "internal/plainjson"},

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unsafe"
 
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 )
 
@@ -80,10 +82,33 @@ func (v Values) Size() int {
 	return len(v.bytes) + len(v.bits) + 4*len(v.reals)
 }
 
-// OnDisk returns the same values, which are in a file that is mapped into memory.
+// OnDisk returns the same values, which are in a file that is mapped into memory and are used in no
+// order.
 func (v Values) OnDisk() Values {
 	v.disk = true
+	file.Scatter(v.mapped(0, v.Rows))
 	return v
+}
+
+// Expect prepares the use of rows that are on disk.
+func (v Values) Expect(indices []int) {
+	for _, i := range indices {
+		if v.disk {
+			file.Expect(v.mapped(i, i+1))
+		}
+	}
+}
+
+// mapped returns the memory of rows.
+func (v Values) mapped(first, end int) []byte {
+	switch {
+	case v.bits != nil:
+		return part(v.bits, first, end, packedBytes(v.Units))
+	case v.bytes != nil:
+		return part(v.bytes, first, end, v.Units)
+	}
+	reals := part(v.reals, first, end, v.Units)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(reals))), 4*len(reals))
 }
 
 // Row returns row i as bytes. Real numbers have none.
@@ -121,8 +146,14 @@ func (v Values) At(i int) float64 {
 	return float64(v.bytes[i]) / 255
 }
 
+// mostExpected is the largest number of bytes that are read from disk before they are used.
+const mostExpected = 16 << 20
+
 // Part returns the rows from first up to but not including end.
 func (v Values) Part(first, end int) Values {
+	if of := (end - first) * v.Units; v.disk && 0 < of && of < mostExpected {
+		file.Expect(v.mapped(first, end))
+	}
 	v.bytes, v.bits, v.reals = part(v.bytes, first, end, v.Units), part(v.bits, first, end, packedBytes(v.Units)), part(v.reals, first, end, v.Units)
 	v.Rows = end - first
 	return v

@@ -21,7 +21,10 @@ func TestKindsOfValuesAgree(t *testing.T) {
 	for name, change := range map[string]func(Values) Values{
 		"all": func(v Values) Values { return v }, "part": func(v Values) Values { return v.Part(1, 4) }, "selected": func(v Values) Values { return v.Select([]int{4, 0, 0}) },
 		"joined": func(v Values) Values { return v.Part(3, 5).Join(v.Part(0, 2)) }, "filled": func(v Values) Values { return v.Fill(missing, row) },
-		"kept": func(v Values) Values { v.bits = slices.Clone(v.bits); return v.Keep([]int{0, 2, 3}) },
+		"kept": func(v Values) Values {
+			v.bits, v.reals = slices.Clone(v.bits), slices.Clone(v.reals)
+			return v.Keep([]int{0, 2, 3})
+		},
 	} {
 		want := change(Bytes(units, values))
 		for _, v := range []Values{change(Bits(units, bits)), change(Reals(units, reals))} {
