@@ -141,7 +141,7 @@ func fromCache(path string) *Set {
 	if err != nil || json.Unmarshal(line, &of) != nil {
 		return nil
 	}
-	set, _, err := load(b, info.Size())
+	set, _, err := load(b, info.Size(), nil)
 	if err != nil {
 		return nil
 	}

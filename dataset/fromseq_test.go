@@ -4,8 +4,12 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 )
 
 // yielded yields rows, and then an error unless it is nil.
@@ -58,7 +62,35 @@ func TestSequenceOfRowsIsTheSetOfTheRows(t *testing.T) {
 		if got.Train().Size() != 0 || got.Train().Check() != nil || !slices.Equal(got.Train().Select([]int{1}).Bytes(), want.Train().Select([]int{1}).Bytes()) {
 			t.Errorf("%+v: the rows take %d bytes, or row 2 is %v", spec, got.Train().Size(), got.Train().Floats(1))
 		}
+		for _, of := range []*Set{want, got} {
+			again := loadedFromFile(t, of)
+			inFile := of == got && want.Train().AreReal() || want.Train().AreGrey()
+			if again.Fingerprint() != want.Fingerprint() || inFile && again.Train().Size() != 0 {
+				t.Errorf("%+v: stored and loaded, the set is %v, whose training rows take %d bytes", spec, again, again.Train().Size())
+			}
+		}
 	}
+}
+
+// loadedFromFile stores a set, and loads it without its rows.
+func loadedFromFile(t *testing.T, of *Set) *Set {
+	most := mostLoaded
+	mostLoaded = 0
+	defer func() { mostLoaded = most }()
+	path := filepath.Join(t.TempDir(), "stored")
+	if err := os.WriteFile(path, stored(t, of), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, size, err := files.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	set, err := LoadFile(f, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }
 
 // Rows that FromRows refuses are refused with their numbers, and an error of the sequence is passed on.

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 	"slices"
 	"unsafe"
 
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
@@ -83,6 +85,9 @@ func (s *Set) Save(w io.Writer) error {
 		return fmt.Errorf("the columns of %s take %d bytes to describe, and a stored set holds %d: shorten their names, or give their shape if they are pixels", s.Name(), len(header), maxStoredHeader-100)
 	}
 	header = header[:len(header)-1] // without the brace: the checksum follows
+	for s.train.Size() == 0 && (len(storedMagic)+len(header)+len(checksumMark)+2*sha256.Size+len("\"}\n"))%4 != 0 {
+		header = append(header, ' ') // so that numbers of a set on disk can be mapped
+	}
 	writeRows := func(w io.Writer) {
 		for _, split := range splits {
 			split.eachPart(func(some Values) {
@@ -116,18 +121,36 @@ func newStoredSum(keys []byte) hash.Hash {
 
 // Load reads a set that Save has written. It refuses a set that differs from the saved one, and a set that is
 // followed by further bytes.
-func Load(r io.Reader) (*Set, error) {
-	s, fingerprint, err := load(r, 0)
+func Load(r io.Reader) (*Set, error) { return checked(load(r, 0, nil)) }
+
+// LoadFile is like Load, for a file with a number of bytes. If they are more than a quarter of the memory, the rows stay in the
+// file, and the system reads them when they are used.
+func LoadFile(f *os.File, size int64) (*Set, error) {
+	if limit, _ := memory.Limit(); size <= min(limit/4, mostLoaded) {
+		return checked(load(f, size, nil))
+	}
+	content, _, err := files.Map(f, int(size))
+	if err != nil {
+		return nil, err
+	}
+	return checked(load(bytes.NewReader(content), size, content))
+}
+
+// mostLoaded is the largest size of a file, in bytes, whose rows LoadFile reads into memory.
+var mostLoaded int64 = 1 << 40
+
+func checked(s *Set, fingerprint string, err error) (*Set, error) {
 	if err == nil && s.Fingerprint() != fingerprint {
 		return nil, fmt.Errorf("the stored data set %s is damaged: its rows have fingerprint %.12s, not %.12s", s.Name(), s.Fingerprint(), fingerprint)
 	}
 	return s, err
 }
 
-// load reads a stored set, and the fingerprint that it should have. size is the size of its file, or 0.
-func load(r io.Reader, size int64) (s *Set, fingerprint string, err error) {
+// load reads a stored set, and the fingerprint that it should have. size is the size of its file, or 0. If mapped, the content of
+// the file, is not nil, the rows stay there.
+func load(r io.Reader, size int64, mapped []byte) (s *Set, fingerprint string, err error) {
 	b := bufio.NewReaderSize(r, maxStoredHeader)
-	h, sum, err := readStoredHeader(b)
+	h, sum, start, err := readStoredHeader(b, mapped == nil)
 	if err != nil {
 		return nil, "", err
 	}
@@ -135,32 +158,18 @@ func load(r io.Reader, size int64) (s *Set, fingerprint string, err error) {
 	for _, split := range h.Splits {
 		claim += h.bytes(split)
 	}
-	data := make([]byte, 0, min(claim, max(firstBytes, int(size))))
-	parts, summed := make(chan []byte, 4), make(chan struct{})
-	go func() { // beside reading
-		for part := range parts {
-			sum.Write(part)
-		}
-		close(summed)
-	}()
-	for err == nil && len(data) < claim {
-		data = slices.Grow(data, min(1<<20, claim-len(data)))
-		var n int
-		n, err = io.ReadFull(b, data[len(data):min(claim, len(data)+1<<20)])
-		parts <- data[len(data) : len(data)+n]
-		data = data[:len(data)+n]
+	var data []byte
+	if mapped != nil {
+		data = mapped[start:]
+		sum.Write(data)
+	} else if data, err = storedRows(b, claim, int(size), sum); err != nil {
+		return nil, "", err
 	}
-	close(parts)
-	<-summed
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	switch {
+	case len(data) < claim:
 		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are %d", claim, len(data))
-	} else if err != nil {
-		return nil, "", err
-	}
-	if _, err := b.ReadByte(); err == nil {
+	case len(data) > claim:
 		return nil, "", fmt.Errorf("the stored data set is damaged: its header claims %d bytes of rows, but there are more", claim)
-	} else if err != io.EOF {
-		return nil, "", err
 	}
 	if h.Checksum != "" && h.Checksum != hex.EncodeToString(sum.Sum(nil)) {
 		return nil, "", errors.New("the stored data set is damaged: its checksum does not match")
@@ -169,19 +178,25 @@ func load(r io.Reader, size int64) (s *Set, fingerprint string, err error) {
 	shape := Shape{h.Height, h.Width}
 	left := bytes.NewBuffer(data)
 	for i, split := range h.Splits {
-		of, values := &divided[i], split.Rows*shape.Units()
+		of, values, copied := &divided[i], split.Rows*shape.Units(), false
 		of.Shape = shape
 		switch h.Bits {
 		case 1:
 			of.Values = byRows(slices.Clip(left.Next((values+7)/8)), split.Rows, shape.Units())
+			copied = !of.AreBits() || shape.Units()%8 != 0
 		case 8:
 			of.Values = Bytes(shape.Units(), slices.Clip(left.Next(values)))
 		case 32:
-			reals := realsOf(left.Next(4 * values))
+			numbers := left.Next(4 * values)
+			reals := realsOf(numbers)
+			copied = unsafe.Pointer(unsafe.SliceData(reals)) != unsafe.Pointer(unsafe.SliceData(numbers))
 			if slices.ContainsFunc(reals, func(v float32) bool { return !statistics.Finite(float64(v)) }) {
 				return nil, "", errors.New("the stored data set is damaged: it has numbers that are not finite")
 			}
 			of.Values = Reals(shape.Units(), reals)
+		}
+		if mapped != nil && !copied && split.Rows > 0 {
+			of.Values = of.OnDisk()
 		}
 		if split.Labeled {
 			of.Labels = left.Next(split.Rows)
@@ -212,6 +227,37 @@ func load(r io.Reader, size int64) (s *Set, fingerprint string, err error) {
 	return s, h.Fingerprint, nil
 }
 
+// storedRows reads up to n bytes of rows, and one more if there are more, and adds the first n to a hash. size is as in load.
+func storedRows(b *bufio.Reader, n, size int, sum hash.Hash) (data []byte, err error) {
+	data = make([]byte, 0, min(n, max(firstBytes, size))+1)
+	parts, summed := make(chan []byte, 4), make(chan struct{})
+	go func() { // beside reading
+		for part := range parts {
+			sum.Write(part)
+		}
+		close(summed)
+	}()
+	for err == nil && len(data) < n {
+		first, last := len(data), min(n, len(data)+1<<20)
+		data = slices.Grow(data, last-first)
+		var read int
+		read, err = io.ReadFull(b, data[first:last])
+		data = data[:first+read]
+		parts <- data[first:]
+	}
+	close(parts)
+	if <-summed; err == nil {
+		var more byte
+		if more, err = b.ReadByte(); err == nil {
+			data = append(data, more)
+		}
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return data, err
+}
+
 // realsOf returns the numbers of little-endian bytes, which it need not copy on most machines.
 func realsOf(bytes []byte) []float32 {
 	n, first := len(bytes)/4, unsafe.Pointer(unsafe.SliceData(bytes))
@@ -223,41 +269,41 @@ func realsOf(bytes []byte) []float32 {
 	return reals
 }
 
-// readStoredHeader reads a stored set up to its rows, and returns the hash to which the caller adds the bytes of
-// the rows.
-func readStoredHeader(b *bufio.Reader) (h storedHeader, sum hash.Hash, err error) {
-	start, err := b.Peek(len(storedMagic))
+// readStoredHeader reads a stored set up to its rows, which begin at start, and returns the hash to which the caller adds the
+// bytes of the rows. inMemory reports whether the rows must fit there.
+func readStoredHeader(b *bufio.Reader, inMemory bool) (h storedHeader, sum hash.Hash, start int, err error) {
+	magic, err := b.Peek(len(storedMagic))
 	if err != nil && err != io.EOF {
-		return h, nil, err
+		return h, nil, 0, err
 	}
-	if string(start) != storedMagic {
-		return h, nil, fmt.Errorf("no stored data set begins with %q: save one with Set.Save", start)
+	if string(magic) != storedMagic {
+		return h, nil, 0, fmt.Errorf("no stored data set begins with %q: save one with Set.Save", magic)
 	}
 	if _, err := b.Discard(len(storedMagic)); err != nil {
-		return h, nil, err
+		return h, nil, 0, err
 	}
 	text, err := b.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) || errors.Is(err, io.EOF) {
-		return h, nil, errors.New("the stored data set is damaged: its header does not end")
+		return h, nil, 0, errors.New("the stored data set is damaged: its header does not end")
 	}
 	if err != nil {
-		return h, nil, err
+		return h, nil, 0, err
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&h); err != nil {
-		return h, nil, fmt.Errorf("the header of the stored data set is damaged: %w", err)
+		return h, nil, 0, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
-	if err := h.check(); err != nil {
-		return h, nil, fmt.Errorf("the header of the stored data set is damaged: %w", err)
+	if err := h.check(inMemory); err != nil {
+		return h, nil, 0, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
 	// Without checksumMark, the hash covers the whole header, and matches no checksum in it.
 	keys, _, _ := bytes.Cut(text[1:], []byte(checksumMark))
-	return h, newStoredSum(keys), nil
+	return h, newStoredSum(keys), len(storedMagic) + len(text), nil
 }
 
-// check refuses headers that Save does not write, and headers that claim more values than fit into memory.
-func (h storedHeader) check() error {
+// check refuses headers that Save does not write and, if inMemory is set, headers that claim more values than fit into memory.
+func (h storedHeader) check(inMemory bool) error {
 	shape := Shape{h.Height, h.Width}
 	switch err := h.Spec.check(); {
 	case err != nil:
@@ -287,7 +333,7 @@ func (h storedHeader) check() error {
 		}
 		rows = memory.Sum(rows, int64(split.Rows))
 	}
-	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width), int64(h.Bits))/8, bytesEach); err != nil {
+	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width), int64(h.Bits))/8, bytesEach); inMemory && err != nil {
 		return fmt.Errorf("rows of shape %v: %w", shape, err)
 	}
 	if h.Splits[0].Rows == 0 {

@@ -206,7 +206,7 @@ func FuzzLoad(f *testing.F) { wantSameStoredSet(f, Load) }
 
 func FuzzLoadAnyRows(f *testing.F) {
 	wantSameStoredSet(f, func(r io.Reader) (*Set, error) {
-		s, _, err := load(r, 0)
+		s, _, err := load(r, 0, nil)
 		return s, err
 	})
 }

@@ -309,7 +309,7 @@ func isRun(dir string) bool { return exists(filepath.Join(dir, experimentFile)) 
 // storedDataset loads a data set from a file. It returns nil if there is no file or if the data set in it
 // does not match spec.
 func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
-	f, _, err := file.Open(path)
+	f, size, err := file.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -317,7 +317,7 @@ func storedDataset(spec dataset.Spec, path string) (*dataset.Set, error) {
 		return nil, err
 	}
 	defer f.Close()
-	set, err := dataset.Load(f)
+	set, err := dataset.LoadFile(f, size)
 	if err != nil {
 		return nil, damaged(path, err)
 	}
