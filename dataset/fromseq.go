@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -13,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
 // FromSeq makes a set from rows that a sequence yields, such as a generator or your own reader of a database, and divides it
@@ -44,7 +46,7 @@ func (s Spec) FromSeq(of Schema, rows iter.Seq2[[]float32, error]) (*Set, error)
 
 func (s Spec) fromSeq(of Schema, sequence iter.Seq2[[]float32, error]) (*Set, error) {
 	units, real := of.Shape.Units(), s.Binarization == Real
-	n, least, most, grey := 0, uint8(255), uint8(0), false
+	n, least, most, grey, scaled := 0, uint8(255), uint8(0), false, make([]float32, units)
 	all, release, err := onDisk(units, real, func(write func(Values) error) error {
 		for row, err := range sequence {
 			if n++; err != nil {
@@ -52,6 +54,17 @@ func (s Spec) fromSeq(of Schema, sequence iter.Seq2[[]float32, error]) (*Set, er
 			}
 			if len(row) != units {
 				return fmt.Errorf("row %d has %d values, but a row of shape %v has %d", n, len(row), of.Shape, units)
+			}
+			plain := real && s.Missing == ""
+			for i := 0; i < units && plain; i++ {
+				scaled[i] = float32(float64(row[i]) / cmp.Or(s.Largest, 1))
+				plain = statistics.Finite(float64(scaled[i]))
+			}
+			if plain {
+				if err := write(Reals(units, scaled)); err != nil {
+					return err
+				}
+				continue
 			}
 			made := rows{Split: Split{Shape: of.Shape}, numbers: make([]float64, units), before: n - 1}
 			for i, v := range row {
