@@ -77,7 +77,7 @@ func readDelimited(r io.Reader, t *table) error {
 		}
 		switch {
 		case err != nil:
-			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", in.number, err)
+			return fmt.Errorf("line %d: %w: put a field that contains quotes into quotes, and double each quote in it", line, err)
 		case comment && separator == ' ' && t.first != nil && len(fields) == t.width() && len(fields) > 1:
 			return commentedRow(line)
 		case comment && t.first != nil && len(fields) == t.width():

@@ -186,10 +186,11 @@ func TestReadRows(t *testing.T) {
 		t.Errorf("%v with labels %v, want %v", rows.Bytes(), rows.Labels, want)
 	}
 	for text, says := range map[string]string{
-		"job,age,sex\npilot,30,f\nclerk,23,m\n": `row 1 has "pilot", which is not a value of the training data`,
-		"job,age\nclerk,30\nclerk,23\n":         `no column "sex"`,
-		"job,age,sex,eyes\nclerk,30,f,2\n":      `column "eyes"`,
-		"job,age,sex\nclerk,?,f\n":              `line 2, column "age": a missing value ("?")`,
+		"job,age,sex\npilot,30,f\nclerk,23,m\n":   `row 1 has "pilot", which is not a value of the training data`,
+		"job,age\nclerk,30\nclerk,23\n":           `no column "sex"`,
+		"job,age,sex,eyes\nclerk,30,f,2\n":        `column "eyes"`,
+		"job,age,sex\nclerk,?,f\n":                `line 2, column "age": a missing value ("?")`,
+		"job,age,sex\n\"clerk,30,f\nclerk,23,m\n": `line 2: `, // where the quote begins
 	} {
 		_, err := set.ReadRows(written(t, "bad.csv", text))
 		wantError(t, err, says)
