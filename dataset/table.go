@@ -925,7 +925,8 @@ func sorted(values []string) []string {
 // table of only numbers keeps its numbers unless the Spec sets their kinds. Any other table becomes units of 0 and
 // 1 and, with the binarisation Real, also real numbers.
 func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
-	if columns == nil {
+	inferred := columns == nil
+	if inferred {
 		if columns, err = t.inferred(s); err != nil {
 			return train, test, err
 		}
@@ -999,7 +1000,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		if made.units == 0 {
 			continue
 		}
-		made.absences = of.absences
+		if made.absences = of.absences; inferred && !c.Log && of.absences == nil {
+			made.known = c.Numbers
+		}
 		parts, units = append(parts, made), units+made.units
 		for range made.units {
 			data.marks = append(data.marks, c.Values != nil)
@@ -1209,6 +1212,7 @@ type coding struct {
 	numbers  []float64              // of the unit; nil if the units mark values
 	at       func(row int) (on int) // the unit that is 1, or −1 if all are 0
 	absences []bool                 // see fields
+	known    *Numbers               // of the first file, or nil
 }
 
 // fill fills rows of units, row-major, with what parts tell.
@@ -1236,12 +1240,18 @@ func arePlain(parts []coding, train int) bool {
 		if parts[i].numbers == nil {
 			return
 		}
-		for _, numbers := range [][]float64{parts[i].numbers[:train], parts[i].numbers[train:]} {
-			var of spread
-			for _, v := range numbers {
-				of.add(v)
+		for k, numbers := range [][]float64{parts[i].numbers[:train], parts[i].numbers[train:]} {
+			most, deviation := 0.0, 0.0
+			if of := parts[i].known; k == 0 && of != nil {
+				most, deviation = max(-of.Least, of.Greatest), of.SD
+			} else if len(numbers) > 0 {
+				var of spread
+				for _, v := range numbers {
+					of.add(v)
+				}
+				most, deviation = of.most, of.deviation()
 			}
-			if deviation := of.deviation(); of.n > 0 && !(of.most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*of.most)) {
+			if !(most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*most)) {
 				doubtful.Store(true)
 			}
 		}
