@@ -261,7 +261,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `write family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl, ptt or rm",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl, ptt, rm or mp",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",
 	} {
 		if _, err := ParseExperiment([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
