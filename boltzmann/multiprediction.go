@@ -25,31 +25,33 @@ import (
 // and δx_0, and in right −δy_1 … −δy_k, −y_1 … −y_k and 0. So leftᵀ·right is −n∇W.
 
 // sweep updates the negated means of the odd layers given x, and then the means next of the even layers, of which
-// those that are not unknown have the values of v. off is a row of zeros.
-func (w *products) sweep(next, y, x, v, unknown kernels.Matrix, off []float32) {
+// those that are not unknown have the values of v.
+func (w *products) sweep(next, y, x, v, unknown kernels.Matrix) {
 	w.up(y, x)
-	kernels.MulPacked(next, w.off(y, off), w.packed)
+	kernels.MulPacked(next, negatedMeans(y), w.packed)
 	for r := range next.Rows {
 		row := kernels.Row(next, r)
 		for i, b := range w.VisibleBiases {
 			row[i] = b - row[i]
 		}
 	}
-	fill(w.off(next, off), v, unknown)
+	fill(next, v, unknown)
 }
 
-// off replaces inputs by the negated means of Bernoulli units.
-func (*products) off(inputs kernels.Matrix, off []float32) kernels.Matrix {
+// negatedMeans replaces inputs by the negated means of Bernoulli units, and returns them.
+func negatedMeans(inputs kernels.Matrix) kernels.Matrix {
+	off := make([]float32, inputs.Cols)
 	for r := range inputs.Rows {
-		turnOff(kernels.Row(inputs, r), off[:inputs.Cols])
+		turnOff(kernels.Row(inputs, r), off)
 	}
 	return inputs
 }
 
-// fill replaces negated means by the means of unknown units and the values v of the others.
-func fill(negated, v, unknown kernels.Matrix) {
-	for r := range negated.Rows {
-		row, values, are := kernels.Row(negated, r), kernels.Row(v, r), kernels.Row(unknown, r)
+// fill replaces inputs by the means of unknown units and the values v of the others.
+func fill(inputs, v, unknown kernels.Matrix) {
+	negatedMeans(inputs)
+	for r := range inputs.Rows {
+		row, values, are := kernels.Row(inputs, r), kernels.Row(v, r), kernels.Row(unknown, r)
 		for i, u := range are {
 			row[i] = values[i] - u*(values[i]+row[i])
 		}
@@ -61,7 +63,7 @@ func (t *trainer) predict(n, first int, v kernels.Matrix) {
 	k, w, observed := t.method.Steps, t.products, t.parameters.observed()
 	left := func(s int) kernels.Matrix { return kernels.Rows(t.chains.visible, s*n+first, s*n+first+v.Rows) }
 	right := func(s int) kernels.Matrix { return kernels.Rows(t.chains.hiddenInputs, s*n+first, s*n+first+v.Rows) }
-	off, unknown := make([]float32, max(v.Cols, w.Hidden())), kernels.NewMatrix(v.Rows, v.Cols)
+	unknown := kernels.NewMatrix(v.Rows, v.Cols)
 	at := place{key: t.key, purpose: philox.Start, step: uint32(t.step), datum: uint32(first)}
 	var words [4]uint32
 	for r := range v.Rows {
@@ -77,13 +79,13 @@ func (t *trainer) predict(n, first int, v kernels.Matrix) {
 		copy(kernels.Row(left(0), r), w.VisibleBiases)
 		clear(kernels.Row(right(2*k), r))
 	}
-	fill(w.off(left(0), off), v, unknown)
+	fill(left(0), v, unknown)
 	for s := range k {
 		next := left(2*k - 1)
 		if s+1 < k {
 			next = left(s + 1)
 		}
-		w.sweep(next, right(k+s), left(s), v, unknown, off)
+		w.sweep(next, right(k+s), left(s), v, unknown)
 	}
 	for r := range v.Rows {
 		row := kernels.Row(left(2*k-1), r)
@@ -147,8 +149,7 @@ func (m *Model) PredictMissing(ctx context.Context, rows dataset.Split, mask dat
 	w, means := newProducts(p), make([][]float64, v.Rows)
 	inParts(v.Rows, func(first, last int) {
 		v := kernels.Rows(v, first, last)
-		off, unknown := make([]float32, max(p.Visible(), p.Hidden())), kernels.NewMatrix(v.Rows, v.Cols)
-		x, y := kernels.NewMatrix(v.Rows, v.Cols), kernels.NewMatrix(v.Rows, p.Hidden())
+		x, y, unknown := kernels.NewMatrix(v.Rows, v.Cols), kernels.NewMatrix(v.Rows, p.Hidden()), kernels.NewMatrix(v.Rows, v.Cols)
 		for r := range v.Rows {
 			for i := range v.Cols {
 				if i >= len(mask) || mask[i] {
@@ -157,9 +158,9 @@ func (m *Model) PredictMissing(ctx context.Context, rows dataset.Split, mask dat
 			}
 			copy(kernels.Row(x, r), p.VisibleBiases)
 		}
-		fill(w.off(x, off), v, unknown)
+		fill(x, v, unknown)
 		for s := 0; s < sweeps && ctx.Err() == nil; s++ {
-			w.sweep(x, y, x, v, unknown, off)
+			w.sweep(x, y, x, v, unknown)
 		}
 		for r := range v.Rows {
 			means[first+r] = kernels.Doubles(kernels.Row(x, r)[:len(mask)])
