@@ -35,7 +35,7 @@ var (
 		[]float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20},
 	}
 	tableRates    = []float64{0.01, 0.05, 0.2, 1, 5, 20}
-	habitats      = classified{dataset.Spec{Name: "uci/mushrooms", Columns: "habitat=label", Seed: 1}, 200, 2000, "mushrooms-", 7, 50, tableRates}
+	habitats      = classified{dataset.Spec{Name: "uci/mushrooms", Columns: "habitat=label", Seed: 1}, 200, 2000, "mushrooms-", 7, 50, append(slices.Clone(tableRates), 100)}
 	maritalStatus = classified{dataset.Spec{Name: "uci/adult", Columns: "marital-status=label", Seed: 1}, 200, 2000, "adult-", 7, 50, tableRates}
 )
 
