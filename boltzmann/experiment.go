@@ -164,8 +164,10 @@ func (e Experiment) checkLayers() error {
 	switch {
 	case s.MeanField != 0 && !deep:
 		return fmt.Errorf("mean_field = %d of a machine with one hidden layer, whose means are exact: leave it out, or use more layers", s.MeanField)
+	case s.Algorithm == MultiPrediction && !deep:
+		return errors.New("algorithm = mp of one hidden layer: mp trains machines with several; use pl")
 	case deep && s.flips():
-		return fmt.Errorf("algorithm = %v of several hidden layers: pl and rm train machines with one; use pcd", s.Algorithm)
+		return fmt.Errorf("algorithm = %v of several hidden layers: pl and rm train machines with one; use pcd or mp", s.Algorithm)
 	case deep && s.Metric != Euclidean:
 		return fmt.Errorf("metric = %v of several hidden layers: natural gradients need machines with one; leave it out", s.Metric)
 	case len(e.Machine.Beside) > 0 && s.Metric != Euclidean:

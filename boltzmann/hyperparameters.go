@@ -47,15 +47,15 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 
 	return []runs.Hyperparameter{{
 		Value: &s.Algorithm, Flag: "algorithm", Group: method, Legend: name, Always: true,
-		Usage: "`which` of cd, pcd, pt, pl, ptt, rm",
+		Usage: "`which` of cd, pcd, pt, pl, ptt, rm, mp",
 	}, {
 		Value: &s.LearningRate, Flag: "lr", Group: method, Legend: legend("η = %g", s.LearningRate), Always: true,
 		Usage: "learning `rate` η",
 		Valid: s.LearningRate > 0 && statistics.Finite(s.LearningRate), Remedy: "give a positive number, such as 0.2",
 	}, {
 		Value: &s.Steps, Flag: "gibbs-steps", Group: own, Legend: name, Idle: sampled,
-		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain per step; pl, rm: units of each row per step (default 10)",
-		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps per step, or of units for pl and rm, at least 1",
+		Usage: "cd, pcd, pt, ptt: `k` Gibbs sweeps of each chain per step; pl, rm: units of each row per step (default 10); mp: sweeps of mean field (default 5)",
+		Valid: s.Steps >= 1 && s.Steps <= math.MaxUint32, Remedy: "give the number of Gibbs sweeps per step, of units for pl and rm, or of sweeps of mean field for mp, at least 1",
 	}, {
 		Value: &s.Chains, Flag: "chains", Group: own, Legend: legend("%d chains", s.Chains), Idle: chains,
 		Usage: "pcd, pt, ptt: `number` of persistent chains",
@@ -79,10 +79,10 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 		Remedy: either(laddered, fmt.Sprintf("the ladder is too short, or too long: give from 2 to %d rungs; 50 is usual", mostRungs-1), noLadder),
 	}, {
 		Value: &s.Centered, Flag: "centered", Group: own, Legend: "not centered",
-		Usage: "cd, pcd, pt, ptt, pl, rm: follow the gradient of the centred parameters",
+		Usage: "cd, pcd, pt, ptt, pl, rm, mp: follow the gradient of the centred parameters",
 	}, {
 		Value: &s.OffsetRate, Flag: "offset-rate", Group: own, Legend: legend("ν = %g", s.OffsetRate), Idle: centered,
-		Usage: "cd, pcd, pt, ptt, pl, rm: `rate` at which the centres move",
+		Usage: "cd, pcd, pt, ptt, pl, rm, mp: `rate` at which the centres move",
 		Valid: !s.Centered || s.OffsetRate > 0 && s.OffsetRate <= 1, Remedy: "give how far the offsets move towards the means of a minibatch, above 0 and at most 1; 0.01 is usual",
 	}, {
 		Value: &s.Spins, Flag: "spins", Group: own, Legend: "spins",

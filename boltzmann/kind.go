@@ -49,7 +49,7 @@ type aspects struct {
 	// other binarisations.
 	reads  []dataset.Binarization
 	remedy string
-	// pseudo reports whether pl and rm can train these units. tempers reports whether they allow parallel tempering and
+	// pseudo reports whether pl, rm and mp can train these units. tempers reports whether they allow parallel tempering and
 	// natural gradients.
 	pseudo, tempers bool
 }
@@ -130,8 +130,8 @@ func (k Kind) checkMethod(s MethodSpec, side string) error {
 	switch can := k.aspects(); {
 	case s.Spins && k != Bernoulli:
 		return fmt.Errorf("spins with %v %s units: spins stand for Bernoulli units; leave them out", k, side)
-	case s.flips() && !can.pseudo:
-		return fmt.Errorf("algorithm = %v with %v %s units: pl and rm train only Bernoulli units; use pcd", s.Algorithm, k, side)
+	case (s.flips() || s.Algorithm == MultiPrediction) && !can.pseudo:
+		return fmt.Errorf("algorithm = %v with %v %s units: pl, rm and mp train only Bernoulli units; use pcd", s.Algorithm, k, side)
 	case (s.Algorithm == Tempered || s.Algorithm == Trajectories) && !can.tempers:
 		return fmt.Errorf("algorithm = %v with %v %s units: parallel tempering needs Bernoulli or categorical units; use pcd", s.Algorithm, k, side)
 	case s.Metric != Euclidean && !can.tempers:

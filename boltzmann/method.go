@@ -32,9 +32,12 @@ const (
 	// RatioMatching has no chains: it lowers Σ_i p(v with unit i flipped | v_−i)² (Hyvärinen 2007). Each step
 	// uses some units of each row.
 	RatioMatching
+	// MultiPrediction has no chains: it raises the probability that mean field gives to a random half of the units of
+	// each row, given the other half (Goodfellow, Mirza, Courville and Bengio 2013). It trains deep machines.
+	MultiPrediction
 )
 
-var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl", "ptt", "rm")
+var algorithmNames = names.New("algorithm", "cd", "pcd", "pt", "pl", "ptt", "rm", "mp")
 
 func (a Algorithm) String() string                { return algorithmNames.Name(int(a)) }
 func (a Algorithm) MarshalText() ([]byte, error)  { return algorithmNames.Marshal(int(a)) }
@@ -66,8 +69,8 @@ func (o Optimizer) slots() int {
 
 // MethodSpec describes a way of training. Experiment.Check refuses settings that exclude each other.
 type MethodSpec struct {
-	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl, ptt or rm
-	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain per step, or units of each row for pl and rm
+	Algorithm Algorithm `toml:"algorithm" json:"algorithm"` // cd, pcd, pt, pl, ptt, rm or mp
+	Steps     int       `toml:"steps" json:"steps"`         // k: Gibbs sweeps of each chain per step, units of each row for pl and rm, or sweeps of mean field for mp
 	Chains    int       `toml:"chains" json:"chains"`       // M of pcd, pt and ptt; cd has one chain per row
 	// Temperatures is the number R of replicas of each chain of pt, at the inverse temperatures 1, 1 − 1/R …
 	// 1/R.
@@ -152,6 +155,8 @@ func usual(a Algorithm) Method {
 		m.spec.Temperatures = 10
 	case PseudoLikelihood, RatioMatching:
 		m.spec.Steps = 10
+	case MultiPrediction:
+		m.spec.Steps = 5
 	case Trajectories:
 		m.spec.Acceptance, m.spec.Rungs = 0.3, 50
 	}
@@ -182,13 +187,18 @@ func PL() Method { return usual(PseudoLikelihood) }
 // the model predicts well or not at all count little. The gradient is estimated from 10 units of each row.
 func RM() Method { return usual(RatioMatching) }
 
+// MP returns multi-prediction training (Goodfellow, Mirza, Courville and Bengio 2013) of deep machines: it follows the
+// gradient, by back-propagation through 5 sweeps of mean field, of how well the sweeps predict random halves of each
+// row from the other halves. It is not a gradient of log p(v).
+func MP() Method { return usual(MultiPrediction) }
+
 // flips reports whether the negative phase consists of data with flipped units.
 func (s MethodSpec) flips() bool {
 	return s.Algorithm == PseudoLikelihood || s.Algorithm == RatioMatching
 }
 
-// Steps sets k: the number of Gibbs sweeps of each chain per step, or for PL and RM the number of units in each
-// row whose conditional probabilities a step raises.
+// Steps sets k: the number of Gibbs sweeps of each chain per step, for PL and RM the number of units in each
+// row whose conditional probabilities a step raises, or for MP the number of sweeps of mean field.
 func (m Method) Steps(k int) Method { m.spec.Steps = k; return m }
 
 // Chains sets M, the number of chains of PCD, PT and PTT.

@@ -62,7 +62,7 @@ func ReadPrior(at runs.Snapshot, method MethodSpec, seed uint64) (*Prior, error)
 }
 
 func (s MethodSpec) checkPrior() error {
-	if s.flips() || s.Algorithm == Trajectories || s.Discriminative != 0 {
+	if s.flips() || s.Algorithm == MultiPrediction || s.Algorithm == Trajectories || s.Discriminative != 0 {
 		return fmt.Errorf("algorithm = %v, discriminative = %v: a prior learns p(v) and draws with its chains; use cd, pcd or pt, and leave discriminative out", s.Algorithm, s.Discriminative)
 	}
 	return s.check()

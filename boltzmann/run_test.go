@@ -108,6 +108,7 @@ func TestResumeIsExact(t *testing.T) {
 		{short(PCD()).BatchSize(13).Discriminative(0.5), machineFor(labeled).Labels(10), labeled},
 		{short(PCD()), machineFor(lines).Hidden(6).HiddenCategorical(3), lines},
 		{short(PCD()).MeanField(3).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
+		{short(MP()), machineFor(lines).Hidden(5, 4, 3), lines},
 		{short(PCD()), machineFor(lines).Hidden(5, 4, 3).Beside(2, 2, 1), lines},
 		{short(PCD()).LearningRate(0.05), machineFor(lines).HiddenUnits(Gaussian), lines},
 		{short(PTT()).Ladder(0.99, 4).Momentum(0.5), machineFor(lines).Hidden(5, 4, 3), lines},
@@ -261,7 +262,7 @@ func TestFilesOfNoExperimentAreRefused(t *testing.T) {
 	const good = "family = \"boltzmann\"\n[method]\nalgorithm = \"pcd\"\n"
 	for text, says := range map[string]string{
 		"family = \"hm\"\n":                       `write family = "boltzmann"`,
-		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl, ptt or rm",
+		"family = \"boltzmann\"\n":                "no algorithm: give cd, pcd, pt, pl, ptt, rm or mp",
 		good + "[machine]\nhidden = [500, 500]\n": "hidden",
 	} {
 		if _, err := ParseExperiment([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {

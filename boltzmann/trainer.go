@@ -138,8 +138,8 @@ func newTrainer(s state, method MethodSpec, seed uint64, rows dataset.Split, bin
 	return t
 }
 
-// chains returns the number of chains at one temperature, or for pl and rm the number of flipped states. rows is the
-// number of rows in the minibatch. The result is 0 if log p(y|v) has all the weight.
+// chains returns the number of chains at one temperature, for pl and rm the number of flipped states, or for mp the number of
+// rows in the blocks of predictions. rows is the number of rows in the minibatch. The result is 0 if log p(y|v) has all the weight.
 func (s MethodSpec) chains(rows int) int {
 	switch {
 	case s.Discriminative == 1:
@@ -148,6 +148,8 @@ func (s MethodSpec) chains(rows int) int {
 		return rows
 	case s.flips():
 		return rows * s.Steps
+	case s.Algorithm == MultiPrediction:
+		return rows * (2*s.Steps + 1)
 	}
 	return s.Chains
 }
@@ -175,7 +177,7 @@ func (t *trainer) take(ctx context.Context, rate float64) ([]likelihood, error) 
 	t.positive(rows)
 	copy(t.before, t.persistent.Data)
 	err := ctx.Err()
-	if !t.method.flips() && m > 0 {
+	if !t.method.flips() && t.method.Algorithm != MultiPrediction && m > 0 {
 		err = t.negative(ctx, t.method.replicas(n))
 	}
 	if err != nil {
@@ -242,6 +244,8 @@ func (t *trainer) positive(rows []int) {
 		case t.method.Algorithm == Contrastive:
 			at := place{key: t.key, purpose: philox.Start, layer: 1, step: uint32(t.step), datum: uint32(first)}
 			at.draw(t.products.latent, kernels.Rows(t.chains.hidden, first, last), h)
+		case t.method.Algorithm == MultiPrediction:
+			t.predict(len(rows), first, v)
 		case t.method.flips():
 			for r := range v.Rows {
 				t.flip(first+r, kernels.Row(v, r), kernels.Row(h, r))
@@ -315,6 +319,9 @@ func (t *trainer) center(n, m int) {
 	visible, hidden := t.data(n)
 	chainsVisible, chainsHidden := kernels.Rows(t.chains.visible, 0, m), kernels.Rows(t.chains.hiddenInputs, 0, m)
 	weight := 1 - float32(t.method.Discriminative) // of the chains
+	if t.method.Algorithm == MultiPrediction {
+		m = 0 // the rows of the chains hold predictions
+	}
 	side := func(gradient, offsets []float32, data, chains kernels.Matrix, sign float32) {
 		work.Parts(len(gradient), 128, func(first, last int) {
 			g, means := gradient[first:last], make([]float32, last-first)
@@ -339,7 +346,9 @@ func (t *trainer) center(n, m int) {
 	if t.means.Rows > 0 && (t.method.Sparsity > 0 || t.discrimination != nil) {
 		t.products.reconstruct(kernels.Rows(t.means, 0, n), hidden)
 	}
-	if t.method.flips() {
+	if t.method.Algorithm == MultiPrediction {
+		t.completePredictions(n)
+	} else if t.method.flips() {
 		t.pseudoGradient(n)
 		t.completeOffsets(n)
 		return

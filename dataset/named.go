@@ -162,6 +162,48 @@ func uci(name, description string, units, train, validation, test int, columns [
 	}
 }
 
+// takeLabels makes a column of a named set the labels of its rows, as the Spec's Columns say, and drops its units.
+func (data *source) takeLabels(s Spec) error {
+	columns := slices.Clone(data.train.columns)
+	name, is := strings.CutSuffix(s.Columns, "="+string(LabelColumn))
+	var known []string
+	for _, c := range columns {
+		known = append(known, c.Name)
+	}
+	at := slices.Index(known, name)
+	switch {
+	case columns == nil:
+		return fmt.Errorf("data set %s: columns = %q: the set has no columns; leave it empty", s.Name, s.Columns)
+	case !is || at < 0:
+		return fmt.Errorf("data set %s: columns = %q: its columns have their kinds; leave it empty, or make one the label, such as %s=label%s",
+			s.Name, s.Columns, known[0], names.Meant(name, known...))
+	}
+	c := columns[at]
+	for _, part := range []*rows{&data.train, &data.validation, &data.test} {
+		var values []uint8
+		labels := make([]uint8, part.Rows)
+		for r := range labels {
+			row := part.Row(r)
+			class := slices.Index(row[c.First:c.First+c.Units], 255)
+			switch {
+			case c.Kind == BinaryColumn:
+				class++ // 0 is off
+			case class < 0:
+				class = c.Units
+			}
+			labels[r] = uint8(class)
+			values = append(append(values, row[:c.First]...), row[c.First+c.Units:]...)
+		}
+		*part = bytesOf(Shape{1, part.Shape.Units() - c.Units}, values, labels)
+	}
+	columns[at] = Column{Name: c.Name, Kind: LabelColumn, First: c.First}
+	for i := range columns[at+1:] {
+		columns[at+1+i].First -= c.Units
+	}
+	data.train.columns = columns
+	return nil
+}
+
 // pianoRolls describes a set of sequences of sounding piano keys, divided as in Boulanger-Lewandowski, Bengio and
 // Vincent (2012).
 func pianoRolls(name, description string, longest, train, validation, test int) collection {

@@ -241,3 +241,39 @@ func TestShrinkingTakesMeansOfSquares(t *testing.T) {
 		t.Errorf("rounded means %v, want %v", got.Bytes(), want)
 	}
 }
+
+// A column of a named set that becomes the label loses its units, and keeps its values as classes: with the rest as
+// the last class, or, if it is binary, with off as the first.
+func TestColumnOfANamedSetBecomesTheLabel(t *testing.T) {
+	columns := []Column{
+		{Name: "a", Kind: CategoricalColumn, Units: 2, Rest: true}, {Name: "b", Kind: BinaryColumn, First: 2, Units: 1}, {Name: "c", Kind: CategoricalColumn, First: 3, Units: 2},
+	}
+	for _, test := range []struct {
+		column        string
+		labels, first []uint8
+		firsts        []int // units of the columns
+	}{
+		{"a", []uint8{1, 2}, []uint8{255, 0, 255}, []int{0, 0, 1}},
+		{"b", []uint8{1, 0}, []uint8{0, 255, 0, 255}, []int{0, 2, 2}},
+		{"c", []uint8{1, 0}, []uint8{0, 255, 255}, []int{0, 2, 3}},
+	} {
+		data := source{train: bytesOf(Shape{1, 5}, []uint8{0, 255, 255, 0, 255, 0, 0, 0, 255, 0}, nil), test: bytesOf(Shape{1, 5}, make([]uint8, 5), nil)}
+		data.train.columns = columns
+		if err := data.takeLabels(Spec{Name: "toy", Columns: test.column + "=label"}); err != nil {
+			t.Fatal(err)
+		}
+		var firsts []int
+		for _, c := range data.train.columns {
+			firsts = append(firsts, c.First)
+		}
+		if !slices.Equal(data.train.Labels, test.labels) || !slices.Equal(data.train.Row(0), test.first) || !slices.Equal(firsts, test.firsts) || data.test.Shape != data.train.Shape {
+			t.Errorf("%s: labels %v, row %v, columns from %v, shape of test rows %v", test.column, data.train.Labels, data.train.Row(0), firsts, data.test.Shape)
+		}
+	}
+	for text, want := range map[string]string{"d=label": "a=label", "a=skip": "have their kinds", "b=label,c=label": "have their kinds"} {
+		data := source{train: rows{columns: columns}}
+		wantError(t, data.takeLabels(Spec{Name: "toy", Columns: text}), text, want)
+	}
+	_, err := Spec{Name: "miniglyphs", Columns: "a=label"}.Open()
+	wantError(t, err, "a=label", "no columns")
+}

@@ -34,6 +34,7 @@ type Spec struct {
 	// Columns sets the kinds of columns of a table, as NAME=KIND separated by commas: binary, categorical,
 	// real, real:N, label, identifier or skip (see ColumnKind). A column without a name is named by its number, counted from
 	// 1. The kinds of other columns are inferred; a column named label or class holds the classes of the rows.
+	// The columns of a named set have their kinds; NAME=label makes the labels of one of them, instead of units.
 	Columns string `toml:"columns,omitempty" json:"columns,omitempty"`
 	// Schema is the path of a Schema that declares the columns of a table, as Schema.TOML writes it. Columns has
 	// precedence.
@@ -208,7 +209,11 @@ func (s Spec) load() (source, error) {
 	case ok && s.LabelFile != "":
 		return source{}, fmt.Errorf("data set %s: label_file = %q: it is only for a file of your own; leave label_file empty", s.Name, s.LabelFile)
 	case ok:
-		return named.load()
+		data, err := named.load()
+		if err == nil && s.Columns != "" {
+			err = data.takeLabels(s)
+		}
+		return data, err
 	case isPath(s.Name):
 		return s.loadOwn()
 	}
@@ -228,8 +233,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case (s.Columns+s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Gaps || s.Rules != 0) && s.isNamed():
-		return fmt.Errorf("data set %s: columns, schema, header, decimal, shape, largest, missing, gaps and rules are for a file of your own; leave them empty", s.Name)
+	case (s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Gaps || s.Rules != 0) && s.isNamed():
+		return fmt.Errorf("data set %s: schema, header, decimal, shape, largest, missing, gaps and rules are for a file of your own; leave them empty", s.Name)
 	case s.Rules > NewestRules:
 		return fmt.Errorf("data set %s: rules = %d, but this program knows the rules 1 to %d for reading files: open the data with a newer program, or omit rules to read the file anew", s.Name, s.Rules, NewestRules)
 	case s.Header != "" && s.Header != "yes" && s.Header != "no":

@@ -69,6 +69,7 @@ const (
 	ConstantBaseline ReinforceBaseline = engine.ConstantBaseline // the mean of the bound over the other samples
 	NoBaseline       ReinforceBaseline = engine.NoBaseline
 	OptimalBaseline  ReinforceBaseline = engine.OptimalBaseline // minimises the variance; estimated for each parameter of q
+	LearnedBaseline  ReinforceBaseline = engine.LearnedBaseline // learns to minimise the variance, for each unit of q, from x
 )
 
 // LabelProposal selects how labels are drawn to estimate A(x) (BiHM thesis 2016, 4.2). Method.Gamma defines

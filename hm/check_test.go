@@ -58,7 +58,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"Fisher blocks of dreams without dreams", short(NBiHM()).FisherSource(FromSleep), machine, []string{"fisher_source = sleep", "use wake"}},
 		{"legacy Fisher blocks without dreams", short(NBiHM()).FisherSource(FromLegacy), machine, []string{"fisher_source = legacy", "bihm have no dreams", "use wake"}},
 
-		{"one sample of REINFORCE", short(REINFORCE()).Samples(1), machine, []string{"one sample", "reinforce_baseline = constant", "2 samples", "baseline none"}},
+		{"one sample of REINFORCE", short(REINFORCE()).Samples(1), machine, []string{"one sample", "reinforce_baseline = constant", "2 samples", "baselines none or learned"}},
 		{"one sample of REINFORCE, optimal", short(REINFORCE()).ReinforceBaseline(OptimalBaseline).Samples(1), machine, []string{"one sample", "reinforce_baseline = optimal"}},
 		{"REINFORCE's baseline without it", short(RWS()).ReinforceBaseline(NoBaseline), machine, []string{"reinforce_baseline = none", "phases rws have none", "use the phases reinforce"}},
 		{"dreams of REINFORCE", short(REINFORCE()).SleepSteps(2), machine, []string{"sleep_steps = 2", "reinforce have no sleep phase"}},
@@ -104,7 +104,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"source without a name", short(RWS()).FisherSource(3), machine, []string{"Fisher source 3", "legacy"}},
 		{"precision without a name", short(NRWS()).FisherPrecision(2), machine, []string{"precision 2", "int16"}},
 		{"optimizer without a name", short(RWS()).Optimizer(4), machine, []string{"optimizer 4", "nesterov"}},
-		{"baseline without a name", short(REINFORCE()).ReinforceBaseline(3), machine, []string{"baseline of REINFORCE 3", "optimal"}},
+		{"baseline without a name", short(REINFORCE()).ReinforceBaseline(4), machine, []string{"baseline of REINFORCE 4", "optimal"}},
 		{"proposal without a name", short(RWS()).LabelProposal(3), machine, []string{"label proposal 3", "mixed"}},
 		{"schedule without a name", short(RWS()).Schedule(3), machine, []string{"schedule 3", "cosine"}},
 		{"weights without a name", short(RWS()), machine.Weights(3), []string{"initialization 3", "small-normal"}},
@@ -182,6 +182,7 @@ func TestCheckAcceptsUnusedSettings(t *testing.T) {
 		"step settings of the cosine schedule": short(RWS()).StepDecay(0, 0).Schedule(CosineDecay),
 		"one sample without a baseline":        short(RWS()).Samples(1).Baseline(false),
 		"one sample of wake-sleep":             short(WS()).Samples(1),
+		"one sample, learned":                  short(REINFORCE()).ReinforceBaseline(LearnedBaseline).Samples(1),
 		"one sample of plain REINFORCE":        short(REINFORCE()).Samples(1).ReinforceBaseline(NoBaseline),
 		"the whole set as batch":               short(RWS()).BatchSize(trainingRows),
 	} {

@@ -151,7 +151,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 		return Experiment{}, fmt.Errorf("no method: use one of %s as preset in [method]", strings.Join(Presets(), ", "))
 	}
 	method, err := Preset(named.Method.Preset)
-	if slices.Contains([]string{"cd", "pcd", "pt", "ptt", "pl", "rm"}, named.Method.Preset) {
+	if slices.Contains([]string{"cd", "pcd", "pt", "ptt", "pl", "rm", "mp"}, named.Method.Preset) {
 		err = fmt.Errorf("preset = %q in [method] trains a Boltzmann machine: write algorithm = %[1]q instead, and family = \"boltzmann\" in the first line", named.Method.Preset)
 	}
 	if err != nil {

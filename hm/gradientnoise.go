@@ -33,7 +33,8 @@ func (n GradientNoise) SquaredBias(exact []float64) float64 {
 
 // GradientNoise draws pairs of gradients of the method's first step: on the first minibatch, at random
 // initial parameters or the parameters set by From. The gradients differ only in their samples, and in
-// their data if binarisation is stochastic. The chains of JSA begin anew for each gradient. Metric and
+// their data if binarisation is stochastic. The chains of JSA begin anew for each gradient, and a learned baseline
+// of REINFORCE learns from one to the next. Metric and
 // optimiser do not affect the gradients. Half the squared distance between the gradients of a pair estimates
 // the variance, and their inner product estimates the square of the mean.
 //

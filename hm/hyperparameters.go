@@ -98,7 +98,7 @@ func (s *MethodSpec) Hyperparameters() []runs.Hyperparameter {
 			Usage: "subtract 1/S from the weights of the q-wake gradient",
 		}, {
 			Value: &s.ReinforceBaseline, Flag: "reinforce-baseline", Group: samples, Legend: legend("baseline %v", s.ReinforceBaseline), Idle: reinforced,
-			Usage:  "baseline of the phases reinforce: `which` of none, constant, optimal",
+			Usage:  "baseline of the phases reinforce: `which` of none, constant, optimal, learned",
 			Valid:  s.ReinforceBaseline == ConstantBaseline || reinforced == "",
 			Remedy: fmt.Sprintf("the phases %v have none; omit it, or use the phases reinforce", s.Phases),
 		}, norms[0], norms[1], {
@@ -204,8 +204,8 @@ func (s MethodSpec) check() error {
 		return fmt.Errorf("entropy = %v, entropy_estimator = %v: the phases %v have no such regulariser; use the phases ws, rws or bihm", s.Entropy, s.EntropyEstimator, s.Phases)
 	case one && s.Phases == JointStochastic:
 		return fmt.Errorf("one sample per row with the phases jsa: sample 0 is the chain's last state, and the others are its proposals; use 2 samples or more")
-	case one && s.ReinforceBaseline != NoBaseline && s.Phases == Reinforce:
-		return fmt.Errorf("one sample per row with reinforce_baseline = %v: it is computed from the row's other samples; use 2 samples or more, or the baseline none", s.ReinforceBaseline)
+	case one && (s.ReinforceBaseline == ConstantBaseline || s.ReinforceBaseline == OptimalBaseline) && s.Phases == Reinforce:
+		return fmt.Errorf("one sample per row with reinforce_baseline = %v: it is computed from the row's other samples; use 2 samples or more, or the baselines none or learned", s.ReinforceBaseline)
 	case s.Samples < estimator.Samples || s.LaterSamples != 0 && s.LaterSamples < estimator.Samples:
 		return fmt.Errorf("samples = %d, later_samples = %d: the phases %s compare the samples of a row; use at least %d", s.Samples, s.LaterSamples, s.Phases, estimator.Samples)
 	case one && s.Baseline && s.hasBaseline():

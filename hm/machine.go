@@ -185,7 +185,7 @@ func (e Experiment) checkUnits(a engine.Architecture) error {
 		return fmt.Errorf("visible Gaussian units for data that become 0 or 1 (binarization %v): keep the grey levels with --binarization grey, or real numbers with real", binarization)
 	}
 	if e.Method.Phases == Reinforce && e.Method.ReinforceBaseline == OptimalBaseline && len(a.Tanh) > 0 {
-		return fmt.Errorf("reinforce_baseline = optimal with tanh = %v: this baseline is optimal for each weight of a unit, but tanh layers share the scores of the units; use constant or none", a.Tanh)
+		return fmt.Errorf("reinforce_baseline = optimal with tanh = %v: this baseline is optimal for each weight of a unit, but tanh layers share the scores of the units; use constant, learned or none", a.Tanh)
 	}
 	if m := e.Method; slices.Contains(a.Kinds, Gaussian) && (m.Entropy != 0 || m.EntropyEstimator != 0) {
 		return fmt.Errorf("an entropy regulariser with Gaussian units: their entropy is unbounded; omit it, or use Bernoulli units")

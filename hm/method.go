@@ -246,7 +246,7 @@ type MethodSpec struct {
 	Entropy          float64 `toml:"entropy,omitzero" json:"entropy,omitempty"`                     // raises the units' conditional entropies
 	EntropyEstimator float64 `toml:"entropy_estimator,omitzero" json:"entropy_estimator,omitempty"` // the same, with the estimator of the gradient that Várady 2025 prints
 	WarmUp           int     `toml:"warmup,omitzero" json:"warmup,omitempty"`                       // epochs over which the strengths rise from 0
-	// ReinforceBaseline is constant, none or optimal (phases reinforce).
+	// ReinforceBaseline is constant, none, optimal or learned (phases reinforce).
 	ReinforceBaseline ReinforceBaseline `toml:"reinforce_baseline,omitzero" json:"reinforce_baseline,omitzero"`
 
 	// These are settings of machines with labels (BiHM thesis 2016, ch. 4). The objective of a labelled

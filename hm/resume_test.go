@@ -38,6 +38,7 @@ func resumable(t *testing.T) []trained {
 		trained{"nrws, nesterov", short(NRWS()).Optimizer(Nesterov).Momentum(0.8), set},
 		trained{"nrws, Fisher blocks of dreams", short(NRWS()).FisherSource(FromSleep), set},
 		trained{"nrws, legacy Fisher blocks", short(NRWS()).FisherSource(FromLegacy), set},
+		trained{"reinforce, learned baselines", short(REINFORCE()).ReinforceBaseline(LearnedBaseline), set},
 		trained{"reinforce, optimal baselines", short(REINFORCE()).ReinforceBaseline(OptimalBaseline), set},
 		trained{"reinforce, Fisher blocks", short(REINFORCE()).Metric(Block), set},
 		trained{"nrws, Kronecker-factored", short(NRWS()).Metric(Kronecker), set},

@@ -30,9 +30,10 @@ func newSnapshot(state *engine.State, shape dataset.Shape) (runs.Snapshot, error
 
 // These are prefixes and names of tensors.
 const (
-	momentPrefix  = "moment.%d."
-	refreshPrefix = "refresh."
-	chainsTensor  = "chains"
+	momentPrefix   = "moment.%d."
+	refreshPrefix  = "refresh."
+	chainsTensor   = "chains"
+	baselineTensor = "baseline"
 )
 
 // mostMoments is the number of slots of Adam, the optimiser with the most slots.
@@ -49,6 +50,9 @@ func tensors(state *engine.State) []runs.Tensor {
 	}
 	if width := engine.ChainWidth(state.Parameters.Architecture); state.Chains != nil {
 		all = append(all, runs.Tensor{Name: chainsTensor, Shape: []int{len(state.Chains) / width, width}, Data: state.Chains})
+	}
+	if inputs, outputs := engine.BaselineShape(state.Parameters.Architecture); state.Baseline != nil {
+		all = append(all, runs.Tensor{Name: baselineTensor, Shape: []int{inputs, outputs}, Data: state.Baseline})
 	}
 	return all
 }
@@ -119,6 +123,9 @@ func readSnapshot(s runs.Snapshot) (*engine.State, dataset.Shape, error) {
 			width := engine.ChainWidth(architecture)
 			state.Chains = make([]float32, t.Size()/width*width)
 		}
+		if inputs, outputs := engine.BaselineShape(architecture); t.Name == baselineTensor {
+			state.Baseline = make([]float32, outputs*inputs)
+		}
 	}
 	if err := runs.ReadTensors(tensors(state), s.Tensors); err != nil {
 		return nil, h.Shape, err
@@ -152,6 +159,8 @@ func (e Experiment) checkState(state *engine.State, shape dataset.Shape, rows in
 		return fmt.Errorf("tensor chains has %d numbers, but %d training rows need %d each", len(state.Chains), rows, engine.ChainWidth(state.Parameters.Architecture))
 	case !algorithm.Chains && state.Chains != nil:
 		return fmt.Errorf("the checkpoint has a tensor chains, which the phases %s do not have", e.Method.Phases)
+	case (state.Baseline != nil) != (algorithm.HasLearnedBaseline() && state.Step > 0):
+		return fmt.Errorf("the checkpoint after %d steps with reinforce_baseline = %v wrongly has or lacks a tensor baseline", state.Step, e.Method.ReinforceBaseline)
 	case refreshed != (algorithm.Metric != engine.Euclidean && state.Step > 0):
 		return fmt.Errorf("the checkpoint after %d steps with metric %v wrongly has or lacks the parameters of a Fisher refresh", state.Step, algorithm.Metric)
 	}

@@ -4,7 +4,7 @@ import "github.com/helmholtz-go/helmholtz/internal/names"
 
 // ReinforceBaseline selects the baseline b of Reinforce. The baseline changes the variance of the
 // gradient but not its mean, because the b of a sample is computed from the other samples of the
-// same datum.
+// same datum, or from the datum.
 type ReinforceBaseline int
 
 const (
@@ -17,6 +17,10 @@ const (
 	// gradient, but its estimate from a few samples is noisier than ConstantBaseline. If all g are
 	// 0, b equals ConstantBaseline.
 	OptimalBaseline
+	// LearnedBaseline estimates the two means of OptimalBaseline for each unit of q by a network that sees
+	// x and learns in each step (Goodfellow et al. 2016, 20.9.1). It also serves a single sample. Its b is
+	// m + E[(L−m) δ²]/E[δ²], as BaselineShape describes, which is b* for the biases of q and the weights of x.
+	LearnedBaseline
 )
 
 // Metric selects the metric in which gradients are measured.
@@ -209,6 +213,24 @@ func (a Algorithm) HasDreamtBlocks() bool {
 // HasRecognitionWake reports whether q learns from wake samples (q-wake).
 func (a Algorithm) HasRecognitionWake() bool { return a.QWake != 0 }
 
+// HasLearnedBaseline reports whether training keeps the network of LearnedBaseline.
+func (a Algorithm) HasLearnedBaseline() bool {
+	return a.Reinforce && a.ReinforceBaseline == LearnedBaseline
+}
+
+// BaselineShape returns the shape of the weights of LearnedBaseline's network, which is linear. Its inputs
+// are a constant and x. Its first output estimates the mean of L = log p(x,h) − log q(h|x). For each
+// output a of each layer of q, from the bottom, the mean of (L − m)δ² and the mean of δ² follow, where δ is
+// ∂ log q/∂a, and m is the mean L of the other samples of the datum, or the first output if there are none.
+func BaselineShape(a Architecture) (inputs, outputs int) {
+	outputs = 1
+	for i := 1; i <= a.Depth(); i++ {
+		c := Recognition.Connection(a, i)
+		outputs += 2 * c.Positions * c.Outputs
+	}
+	return 1 + a.Units[0], outputs
+}
+
 // Slots returns how many State.Moments the optimiser keeps.
 func (a Algorithm) Slots() int {
 	switch a.Optimizer {
@@ -221,7 +243,7 @@ func (a Algorithm) Slots() int {
 }
 
 var (
-	baselineNames   = names.New("baseline of REINFORCE", "constant", "none", "optimal")
+	baselineNames   = names.New("baseline of REINFORCE", "constant", "none", "optimal", "learned")
 	metricNames     = names.New("metric", "none", "block", "diagonal", "kronecker")
 	sourceNames     = names.New("Fisher source", "wake", "sleep", "legacy")
 	precisionNames  = names.New("precision", "float32", "int16")

@@ -121,6 +121,9 @@ type State struct {
 	// Chains holds the states of the Metropolis chains, one row of ChainWidth numbers per chain. It
 	// is nil in a new state, and if the rule has no Chains.
 	Chains []float32
+	// Baseline holds the network of LearnedBaseline, as BaselineShape describes it. It is nil in a new
+	// state, and with other baselines.
+	Baseline []float32
 }
 
 // NewState returns the state before the first step, with a copy of the parameters.
@@ -155,7 +158,7 @@ func (s *State) Clone() *State {
 	if s.RefreshParameters != nil {
 		c.RefreshParameters = s.RefreshParameters.Clone()
 	}
-	c.Chains = slices.Clone(s.Chains)
+	c.Chains, c.Baseline = slices.Clone(s.Chains), slices.Clone(s.Baseline)
 	return c
 }
 

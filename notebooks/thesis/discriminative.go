@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -16,28 +17,47 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/rivals"
 )
 
-const classifiers = 100 // hidden units of each classifier
-
-var (
-	objectives          = []float64{0, 0.5, 0.9, 0.99, 1} // weights w of log p(y|v)
-	discriminativeRates = []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20}
-	penalties           = []float64{0, 1e-4, 1e-3, 1e-2, 0.1}
-	fewDigits           = dataset.Spec{Name: "minimnist", Subset: 500, Seed: 1, Validation: new(2000)}
-	manyDigits          = dataset.Spec{Name: "minimnist", Subset: 5000, Seed: 1, Validation: new(2000)}
-	discriminatives     = append(discriminative(fewDigits), discriminative(manyDigits)...)
-)
-
-func discriminative(data dataset.Spec) []training {
-	return eachPair(objectives, discriminativeRates, func(w, η float64) training { return labelled(data, w, η) })
+// classified is a set of rows with classes that a discriminative RBM and others learn.
+type classified struct {
+	data      dataset.Spec
+	few, many int       // training rows
+	prefix    string    // of the names of runs
+	classes   int       // of the rows
+	hidden    int       // units of each classifier
+	rates     []float64 // tried
 }
 
-// labelled returns a training run of an RBM with labels. It takes as many steps with few rows as with many.
-func labelled(data dataset.Spec, w, η float64) training {
-	p := machine(fmt.Sprintf("rbm-%d-%d-rows-w-%g-lr-%g", classifiers, data.Subset, w, η), data, boltzmann.PCD().LearningRate(η).Discriminative(w).BatchSize(data.Subset/50), 100, 100, 3, classifiers)
+var (
+	objectives   = []float64{0, 0.5, 0.9, 0.99, 1} // weights w of log p(y|v)
+	penalties    = []float64{0, 1e-4, 1e-3, 1e-2, 0.1}
+	digitClasses = classified{
+		dataset.Spec{Name: "minimnist", Seed: 1, Validation: new(2000)}, 500, 5000, "", 10, 100,
+		[]float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20},
+	}
+	tableRates    = []float64{0.01, 0.05, 0.2, 1, 5, 20}
+	habitats      = classified{dataset.Spec{Name: "uci/mushrooms", Columns: "habitat=label", Seed: 1}, 200, 2000, "mushrooms-", 7, 50, append(slices.Clone(tableRates), 100)}
+	maritalStatus = classified{dataset.Spec{Name: "uci/adult", Columns: "marital-status=label", Seed: 1}, 200, 2000, "adult-", 7, 50, tableRates}
+)
+
+func (c classified) entry() reproduce.Entry {
+	return by(c.make, slices.Concat(c.trainings(c.few), c.trainings(c.many))...)
+}
+
+func (c classified) trainings(rows int) []training {
+	return eachPair(objectives, c.rates, func(w, η float64) training { return c.training(rows, w, η) })
+}
+
+// training returns a training run of an RBM with labels. It takes as many steps with few rows as with many.
+func (c classified) training(rows int, w, η float64) training {
+	data := c.data
+	data.Subset = rows
+	p := machine(fmt.Sprintf("%srbm-%d-%d-rows-w-%g-lr-%g", c.prefix, c.hidden, rows, w, η), data, boltzmann.PCD().LearningRate(η).Discriminative(w).BatchSize(rows/50), 100, 100, 3, c.hidden)
 	model := p.model
 	p.model = func(small bool) runs.Experiment {
 		e := model(small).(boltzmann.Experiment)
-		e.Machine.Classes = 10
+		if e.Machine.Classes = c.classes; small {
+			e.Machine.Classes = 10 // of the digits that stand for the rows
+		}
 		return e
 	}
 	return p
@@ -78,43 +98,43 @@ func leastMistaken(of []classifier) classifier {
 	return best
 }
 
-func makeDiscriminative(w *work) {
+func (c classified) make(w *work) {
 	better := w.claim("Training on p(y|v) alone errs less than training on p(v,y).")
 	mixed := w.claim("With few rows, a mixture of both objectives errs less than p(y|v) alone.")
 	linear := w.claim("A discriminative RBM errs less than logistic regression.")
 	network := w.claim("A discriminative RBM is not as powerful as a network with as many hidden units.")
-	for _, data := range []dataset.Spec{fewDigits, manyDigits} {
+	for _, rows := range []int{c.few, c.many} {
 		var passed passedOver
 		edge := map[string]bool{}
 		all := each(objectives, func(weight float64) classifier {
-			best, at := bestOf(&passed, discriminativeRates, func(η float64) (classifier, float64) {
-				c, runs := classifier{name: fmt.Sprintf("RBM, w = %g, η = %g", weight, η)}, w.machines(labelled(data, weight, η))
+			best, at := bestOf(&passed, c.rates, func(η float64) (classifier, float64) {
+				rbm, runs := classifier{name: fmt.Sprintf("RBM, w = %g, η = %g", weight, η)}, w.machines(c.training(rows, weight, η))
 				for _, run := range runs {
-					c.add(w.mistakes(run, "validation"), w.mistakes(run, "test"), len(runs))
+					rbm.add(w.mistakes(run, "validation"), w.mistakes(run, "test"), len(runs))
 				}
-				return c, -c.validated
+				return rbm, -rbm.validated
 			})
-			edge[best.name] = atEnd(at, discriminativeRates)
+			edge[best.name] = atEnd(at, c.rates)
 			return best
 		})
 		joint, alone := all[0], all[len(all)-1]
 		mixture, best := leastMistaken(all[1:len(all)-1]), leastMistaken(all[1:])
-		others := w.classifiers(data)
-		for _, c := range append(all, others...) {
-			v := reproduce.Over(spread(c.tested), len(c.tested))
-			v.By = fmt.Sprintf("%s test rows, the rate or penalty by the validation rows", thousands(len(c.rows)))
-			w.Beside(fmt.Sprintf("%s rows, %s", thousands(data.Subset), c.name), "error (%)", v)
+		others := w.classifiers(w.machines(c.training(rows, 1, c.rates[0]))[0])
+		for _, of := range append(all, others...) {
+			v := reproduce.Over(spread(of.tested), len(of.tested))
+			v.By = fmt.Sprintf("%s test rows, the rate or penalty by the validation rows", thousands(len(of.rows)))
+			w.Beside(fmt.Sprintf("%s rows, %s", thousands(rows), of.name), "error (%)", v)
 		}
 		judge := func(j *judgement, a, b classifier) {
 			j.add(a.below(b))
 			passed.note(j)
-			for _, c := range []classifier{a, b} {
-				if edge[c.name] {
-					j.bestAtEnd(c.name)
+			for _, of := range []classifier{a, b} {
+				if edge[of.name] {
+					j.bestAtEnd(of.name)
 				}
 			}
 		}
-		if data.Subset == fewDigits.Subset {
+		if rows == c.few {
 			judge(mixed, mixture, alone)
 			continue
 		}
@@ -141,9 +161,8 @@ func mistakes(of dataset.Split, scores func(r int) []float64) []float64 {
 	return all
 }
 
-// classifiers fits logistic regression, and networks with a hidden layer, to rows, each at the best penalty.
-func (w *work) classifiers(data dataset.Spec) (of []classifier) {
-	run := w.machines(labelled(data, 1, discriminativeRates[0]))[0]
+// classifiers fits logistic regression, and networks with a hidden layer, to the rows of a run, each at the best penalty.
+func (w *work) classifiers(run *boltzmann.Run) (of []classifier) {
 	set, hidden := w.setOf(run.Run), run.Experiment().Machine.Hidden
 	rows, labels := set.Train().Floats(), set.Train().Labels
 	for _, kind := range []struct {

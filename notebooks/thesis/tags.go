@@ -22,7 +22,8 @@ import (
 )
 
 var tagEntries = map[string]reproduce.Entry{
-	"boltzmann/tags": made(tagTrainings, makeTags),
+	"boltzmann/tags":        made(tagTrainings, makeTags),
+	"boltzmann/predictions": made(predictionTrainings, makePredictions),
 }
 
 // tagged describes the training of a deep machine with a pathway for pixels and one for tags, after the
@@ -56,23 +57,26 @@ func ofTags(name, label string, method boltzmann.Method, machine func(small bool
 	}
 }
 
-// Names of the training runs of the deep machine's layers.
-const lowerTags, upperTags = "tags-layer-1", "tags-layer-2"
-
 // tagTrainings returns the training runs of the layers, of the deep machine that starts from them, and of the
 // flat machine.
 func tagTrainings(s reproduce.Scale) []reproduce.Training {
-	deep, other := tagged.at(s), flat.at(s)
-	layers, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), 0.005)
+	return append(tagged.pretrained(s, "tags", 0.005), flat.at(s))
+}
+
+// pretrained returns the training runs of two layers, whose names begin with a prefix, and of a deep machine that starts
+// from them.
+func (p training) pretrained(s reproduce.Scale, prefix string, rate float64) []reproduce.Training {
+	deep, below, above := p.at(s), prefix+"-layer-1", prefix+"-layer-2"
+	layers, err := deep.Experiment.(boltzmann.Experiment).Pretraining("", epochsAt(s, 20, 20), rate)
 	check(err)
-	lower := reproduce.Training{Name: lowerTags, Experiment: layers[0].Experiment, Seeds: 1}
-	upper := reproduce.Training{Name: upperTags, Experiment: layers[1].Experiment, Seeds: 1, From: &lower, Begin: standOn}
+	lower := reproduce.Training{Name: below, Experiment: layers[0].Experiment, Seeds: deep.Seeds}
+	upper := reproduce.Training{Name: above, Experiment: layers[1].Experiment, Seeds: deep.Seeds, From: &lower, Begin: standOn}
 	deep.From, deep.Begin = &upper, func(e runs.Experiment, dir string, _ int) runs.Experiment {
 		of := e.(boltzmann.Experiment)
-		of.Pretrained = &boltzmann.Pretrained{Runs: []string{strings.Replace(dir, upperTags, lowerTags, 1), dir}}
+		of.Pretrained = &boltzmann.Pretrained{Runs: []string{strings.Replace(dir, above, below, 1), dir}}
 		return of
 	}
-	all := []reproduce.Training{lower, upper, deep, other}
+	all := []reproduce.Training{lower, upper, deep}
 	for i := range all {
 		all[i].Arithmetic = hm.FloatingPoint.String()
 	}

@@ -129,7 +129,9 @@ var boltzmannEntries = map[string]reproduce.Entry{
 		w.ahead("Persistent chains are ahead of ratio matching.", all[0], all[2])
 		w.ahead("The pseudo-likelihood is ahead of ratio matching.", all[1], all[2])
 	}, eachPair(conditionals, conditionalRates, way.small)...),
-	"boltzmann/discriminative": by(makeDiscriminative, discriminatives...),
+	"boltzmann/discriminative": digitClasses.entry(),
+	"boltzmann/habitats":       habitats.entry(),
+	"boltzmann/census":         maritalStatus.entry(),
 }
 
 var (
@@ -142,7 +144,7 @@ var (
 // units to enumerate, unless the machine is small enough to enumerate anyway.
 func machine(name string, data dataset.Spec, method boltzmann.Method, laptop, full, seeds int, layers ...int) training {
 	smoke := data
-	smoke.Name, smoke.Subset = madeUp(data.Name), 128
+	smoke.Name, smoke.Subset, smoke.Columns = madeUp(data.Name), 128, ""
 	return training{
 		name: name, laptop: laptop, full: full, seeds: seeds, falls: true, arithmetic: hm.FloatingPoint.String(), data: data, smoke: smoke,
 		model: func(small bool) runs.Experiment {

@@ -53,6 +53,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 	var checkpoints []string
 	for _, c := range []struct{ family, run, command string }{
 		{"hm", "hm", "train" + bits + "--layers 4 --algorithm nrws --optimizer adam --tanh 3"},
+		{"hm", "learned", "train" + bits + "--layers 4 --algorithm reinforce --reinforce-baseline learned"},
 		{"hm", "jsa", "train" + bits + "--layers 4 --algorithm jsa"},
 		{"hm", "labels", "train --dataset miniglyphs --subset 64 --validation 18 --labels 30 --algorithm bihm --layers 8,4 --label-layer lower --classes 10 --epochs 1"},
 		{"boltzmann", "restricted", pcd + "--layers 4"},

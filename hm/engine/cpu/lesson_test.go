@@ -123,6 +123,7 @@ func TestWeightsLeaveResidualsAsTheyAre(t *testing.T) {
 		"likelihood":        {dense, engine.Algorithm{Rule: engine.ReweightedWakeSleep, Baseline: true}},
 		"entropy":           {dense, engine.Algorithm{Rule: engine.ReweightedWakeSleep, Entropy: 0.3}},
 		"printed estimator": {dense, engine.Algorithm{Rule: engine.WakeSleep, EntropyEstimator: 0.5}},
+		"learned baselines": {dense, engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.LearnedBaseline}},
 		"REINFORCE":         {dense, engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.OptimalBaseline}},
 		"labels":            {labeled, engine.Algorithm{Rule: engine.Bidirectional, LabelWeight: 1}},
 		"classifier":        {engine.Architecture{Units: []int{12, 7, 5}, Classes: 3}, engine.Algorithm{Rule: engine.Bidirectional, LabelWeight: 1}},

@@ -93,6 +93,10 @@ func fixedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 			}
 		}
 	}
+	if algorithm.HasLearnedBaseline() {
+		inputs, outputs := engine.BaselineShape(a)
+		bytes += float * float64(outputs) * float64(inputs)
+	}
 	return bytes + 1700*float64(len(a.Units))
 }
 
@@ -224,7 +228,8 @@ func sharedBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 }
 
 // reinforceBytes returns the memory that REINFORCE takes on each thread to weigh the samples of a
-// datum: six numbers per sample, and the samples' scores if each parameter has a separate baseline.
+// datum: six numbers per sample, the samples' scores if each parameter has a separate baseline, and the moves of
+// learned baselines.
 func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 	if !algorithm.Reinforce {
 		return 0
@@ -239,6 +244,10 @@ func reinforceBytes(a engine.Architecture, algorithm engine.Algorithm) float64 {
 			}
 			most = max(most, tasks*float*samples*scores)
 		}
+	}
+	if algorithm.HasLearnedBaseline() {
+		_, outputs := engine.BaselineShape(a)
+		most = float * float64(algorithm.BatchSize) * float64(outputs)
 	}
 	return most + 6*double*samples*threads(float64(algorithm.BatchSize)/dataAPiece)
 }

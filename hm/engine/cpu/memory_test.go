@@ -59,6 +59,7 @@ func TestMemory(t *testing.T) {
 				{Rule: engine.WakeSleep, SleepSteps: 3},
 				{Rule: engine.Bidirectional, Entropy: 1},
 				{Rule: engine.Reinforce, ReinforceBaseline: engine.NoBaseline},
+				{Rule: engine.Reinforce, ReinforceBaseline: engine.LearnedBaseline},
 				{Rule: engine.ReweightedWakeSleep, Metric: engine.Block},
 				{Rule: engine.ReweightedWakeSleep, Metric: engine.Block, FisherPrecision: engine.SixteenBits},
 				{Rule: engine.ReweightedWakeSleep, Arithmetic: engine.FixedPoint},

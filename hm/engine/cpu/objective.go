@@ -19,7 +19,8 @@ type samples struct {
 	// estimates holds the weights of the wake samples in the gradients of p and q by the algorithm's Estimator, or nil
 	// without one.
 	estimates [2][]float64
-	warmth    float64 // factor of the regularisers' strengths in this step (WarmedUp), divided by B·S
+	baseline  kernels.Matrix // the network of LearnedBaseline, or no rows with other baselines
+	warmth    float64        // factor of the regularisers' strengths in this step (WarmedUp), divided by B·S
 }
 
 // objective decides how much each sample of a step counts in the step's gradient. The published

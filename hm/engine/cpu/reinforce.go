@@ -12,24 +12,32 @@ type reinforce struct{ likelihood }
 // reinforcement weighs the S samples of one datum as REINFORCE does.
 type reinforcement struct {
 	signal   []float64 // log p(x,h) − log q(h|x)
-	constant []float64 // mean signal of the other samples; 0 for a single sample
+	constant []float64 // mean signal of the other samples; for a single sample, the learned mean, or 0
 	squares  []float64 // squares of ∂ log q(h|x), the weights of the optimal baseline
 	baseline []float64 // b
 	scale    float64   // 1/(B·S)
 
 	sums, totals []float64 // scratch for othersMean
+
+	learned []float32 // outputs of the network of LearnedBaseline
 }
 
 func (o reinforce) newReinforcement(d int) *reinforcement {
 	s := o.wake.samples
 	numbers := make([]float64, 6*s)
 	part := func(k int) []float64 { return numbers[k*s : (k+1)*s] }
-	f := &reinforcement{part(0), part(1), part(2), part(3), 1 / float64(o.wake.data*s), part(4), part(5)}
+	f := &reinforcement{part(0), part(1), part(2), part(3), 1 / float64(o.wake.data*s), part(4), part(5), nil}
 	for k := range f.signal {
 		f.signal[k] = o.wake.logP[d*s+k] - o.wake.logQ[d*s+k]
 		f.squares[k] = 1
 	}
 	f.othersMean(f.constant)
+	if o.baseline.Rows > 0 {
+		f.learned = o.predict(d)
+		if s == 1 {
+			f.constant[0] = float64(f.learned[0])
+		}
+	}
 	return f
 }
 
@@ -70,12 +78,22 @@ func (o reinforce) weighResiduals(d int) {
 	if o.algorithm.ReinforceBaseline == engine.ConstantBaseline {
 		copy(f.baseline, f.constant)
 	}
+	output := 1 // of the network of LearnedBaseline
 	for i := 1; i < len(o.wake.states); i++ {
 		weighted := kernels.Rows(o.wake.weighted[recognition][i], first, last)
 		for k := range weighted.Rows {
 			copy(kernels.Row(weighted, k), kernels.Row(o.wake.residuals[recognition][i], first+k))
 		}
 		switch {
+		case o.algorithm.ReinforceBaseline == engine.LearnedBaseline:
+			for j := range weighted.Cols {
+				apart := float64(f.learned[output]) / max(float64(f.learned[output+1]), leastDenominator)
+				for k, m := range f.constant {
+					f.baseline[k] = m + apart
+					kernels.Row(weighted, k)[j] *= float32(f.weight(k))
+				}
+				output += 2
+			}
 		case o.algorithm.ReinforceBaseline != engine.OptimalBaseline:
 			for k := range weighted.Rows {
 				kernels.Scale(kernels.Row(weighted, k), f.weight(k))
@@ -152,4 +170,59 @@ func (o reinforce) accumulate(tile tile, gradient kernels.Matrix) bool {
 		}
 	}
 	return true
+}
+
+// leastDenominator keeps the learned baselines of units with rare errors, to which they matter little, close to m.
+const leastDenominator = 0.01
+
+// baselineRate is the fraction of the error of a minibatch that the network of LearnedBaseline corrects in a step.
+const baselineRate = 0.2
+
+// predict returns the outputs of the network of LearnedBaseline for datum d.
+func (o reinforce) predict(d int) []float32 {
+	outputs := make([]float32, o.baseline.Cols)
+	for i, x := range kernels.Row(o.wake.seen, d) {
+		kernels.AddMultiple(outputs, x, kernels.Row(o.baseline, i))
+	}
+	return outputs
+}
+
+// learnBaseline moves the network of LearnedBaseline towards the numbers that the samples of the step give, after
+// their gradient has used it. Since the squared length of its inputs divides a move (normalised least mean
+// squares), no rate has to suit their scale.
+func (o reinforce) learnBaseline() {
+	moves := make([][]float32, o.wake.data)
+	parallel(len(moves), func(d int) {
+		f := o.newReinforcement(d)
+		length := 0.0
+		for _, x := range kernels.Row(o.wake.seen, d) {
+			length += float64(x) * float64(x)
+		}
+		move := func(output int, target func(k int) float64) {
+			mean := 0.0
+			for k := range f.signal {
+				mean += target(k) / float64(len(f.signal))
+			}
+			f.learned[output] = float32(baselineRate * (mean - float64(f.learned[output])) / length / float64(len(moves)))
+		}
+		move(0, func(k int) float64 { return f.signal[k] })
+		output := 1
+		for _, residuals := range o.wake.residuals[recognition][1:] {
+			for j := range residuals.Cols {
+				square := func(k int) float64 {
+					δ := float64(kernels.Row(residuals, d*o.wake.samples+k)[j])
+					return δ * δ
+				}
+				move(output, func(k int) float64 { return (f.signal[k] - f.constant[k]) * square(k) })
+				move(output+1, square)
+				output += 2
+			}
+		}
+		moves[d] = f.learned
+	})
+	parallel(o.baseline.Rows, func(i int) {
+		for d, move := range moves {
+			kernels.AddMultiple(kernels.Row(o.baseline, i), kernels.Row(o.wake.seen, d)[i], move)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -82,6 +83,13 @@ func (cpu) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, erro
 		t.laterGradient = engine.NewParameters(state.Parameters.Architecture)
 	}
 	t.objective = newObjective(&t.samples)
+	if a.HasLearnedBaseline() {
+		inputs, outputs := engine.BaselineShape(state.Parameters.Architecture)
+		if state.Baseline == nil {
+			state.Baseline = make([]float32, outputs*inputs)
+		}
+		t.baseline = kernels.Matrix{Rows: inputs, Cols: outputs, Stride: outputs, Data: state.Baseline}
+	}
 	if a.Chains {
 		t.chains = newRowChains(job, state)
 	}
@@ -131,6 +139,9 @@ func (t *trainer) step(learningRate float64) (engine.Report, error) {
 	t.update(t.gradient, learningRate, 0, t.state.Parameters.Architecture.GenerativeSize(), t.state.Step+1)
 	t.updateRecognition(t.gradient, learningRate, 0)
 	t.sleepOn(learningRate)
+	if t.baseline.Rows > 0 {
+		reinforce{likelihood{&t.samples}}.learnBaseline()
+	}
 	if t.chains != nil {
 		t.chains.advance(t.job.Rows(t.state.Step))
 	}
