@@ -22,19 +22,21 @@ import (
 )
 
 const (
-	fewest = 20     // samples, of which each has five neighbours
+	fewest = 10     // samples, of which each has five neighbours
 	usual  = 1000   // samples
 	most   = 10_000 // training rows of the classifier
 )
 
 // Count returns the number of samples for Judge: n, or 1,000 if n is 0, but no more than there are held-out rows or complete
-// training rows. It refuses rows whose distances mean nothing, and fewer than 20 rows.
+// training rows. It refuses rows whose distances mean nothing, fewer than 10 rows, and training rows in the place of held-out ones.
 func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	train := set.Train().Complete()
 	if n == 0 {
 		n = usual
 	}
 	switch n = min(n, heldOut.Rows, train.Rows); {
+	case heldOut.Name == "train":
+		return 0, errors.New("training rows are not held out: name test, validation or a file of other rows")
 	case heldOut.Lengths != nil || train.Lengths != nil:
 		return 0, errors.New("sequences of different lengths have no distances: compare log p instead, without --samples-against")
 	case heldOut.MeanWeights() != nil || train.MeanWeights() != nil:

@@ -277,7 +277,7 @@ func TestDistancesInTables(t *testing.T) {
 			t.Fatal("the set is no table")
 		}
 		seen[i] = of.rows(set.Train(), 1)
-		if _, err := Count(set, set.Test(), 0); err == nil || !strings.Contains(err.Error(), "6 held-out rows and 54 complete training rows: judging samples needs at least 20 of each") {
+		if _, err := Count(set, set.Test(), 0); err == nil || !strings.Contains(err.Error(), "6 held-out rows and 54 complete training rows: judging samples needs at least 10 of each") {
 			t.Error(err)
 		}
 		x := set.Train().Floats()
@@ -331,6 +331,7 @@ func TestCountRefusesRowsWithoutDistances(t *testing.T) {
 		t.Error(n, err)
 	}
 	for says, change := range map[string]func(*dataset.Split){
+		"are not held out":    func(s *dataset.Split) { *s = set.Train() },
 		"have no distances":   func(s *dataset.Split) { s.Lengths = make([]int, s.Rows) },
 		"rows with weights":   func(s *dataset.Split) { s.Weights = make([]float64, s.Rows) },
 		"have missing values": func(s *dataset.Split) { s.Missing = slices.Repeat([]bool{true}, 2*s.Rows) },

@@ -80,8 +80,8 @@ func newEval() *cobra.Command {
 	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, or 0 to omit it")
 	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples per outer sample for log Z²")
 	f.BoolVar(&x.rivals, "rivals", false, rivalsUsage)
-	f.StringVar(&x.against, "samples-against", "", "also judge samples beside `DATA`: test, train or validation rows of the run, or a file of rows")
-	takes(f, "samples-against", "test", "train", "validation")
+	f.StringVar(&x.against, "samples-against", "", "also judge samples beside `DATA`: test or validation, which are rows of the run, or a file of rows")
+	takes(f, "samples-against", "test", "validation")
 	f.BoolVar(&x.why, "why", false, "with --rows FILE, print log p of each column of a row given the others, the odd columns first")
 	f.BoolVar(&x.rank, "rank", false, "with --rows FILE, print the share of the training rows that are less probable than each row")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated, or with --rows FILE a list of objects")
@@ -179,6 +179,13 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	}
 	x.missing = o.Rows.Lacking()
 	sayMissing(c, o.Rows)
+	var judged runs.Findings
+	var about string
+	if x.against != "" { // before the evaluation, which may take long
+		if judged, about, err = x.judge(ctx, run, model, o); err != nil {
+			return e, how.Named, err
+		}
+	}
 	evaluation, err := how.Evaluate(ctx, o)
 	if unused, is := errors.AsType[*runs.OptionError](err); is {
 		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
@@ -187,7 +194,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 		evaluation, err = withRivals(ctx, run, model, o, evaluation)
 	}
 	if err == nil && x.against != "" {
-		evaluation, err = x.withSamples(ctx, run, model, o, evaluation)
+		evaluation = extended{Evaluation: evaluation, more: judged, said: about + "\n"}
 	}
 	return evaluated{run, x, evaluation}, how.Named, err
 }

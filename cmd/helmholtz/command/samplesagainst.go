@@ -10,29 +10,24 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/samples"
 )
 
-// withSamples adds findings about samples of a model to its evaluation.
-func (x *estimate) withSamples(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error) {
+// judge returns findings about samples of a model beside rows of x.against, and a sentence about them.
+func (x *estimate) judge(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions) (found runs.Findings, about string, err error) {
 	heldOut, own := o.Set.Split(x.against)
-	var err error
 	if !own {
 		if heldOut, err = o.Set.ReadRows(x.against); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	n, err := samples.Count(o.Set, heldOut, x.rows)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	drawn, among, err := run.Given(ctx, model, o.Set, nil, runs.Sampling{N: n, Seed: x.seed, Progress: o.ProgressOf("sampling")}, dataset.Writing{})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	found, about, err := samples.Judge(o.Set, heldOut, o.Set.Rows(drawn), x.seed)
-	if err != nil {
-		return nil, err
-	}
-	if among > n {
+	if found, about, err = samples.Judge(o.Set, heldOut, o.Set.Rows(drawn), x.seed); among > n {
 		about += fmt.Sprintf("; %s left out, in which a column had no value or several", names.Count(among-n, "draw"))
 	}
-	return extended{Evaluation: e, more: found, said: about + "\n"}, nil
+	return found, about, err
 }

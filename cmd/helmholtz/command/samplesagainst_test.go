@@ -56,10 +56,15 @@ func TestEvalSamplesAgainst(t *testing.T) {
 	if lines := succeed(t, strings.Fields("eval hm --samples-against new.csv --rows 25 --rivals")...); !strings.Contains(lines, "25 samples beside as many of 40 ") || !strings.Contains(lines, "the model loses by") {
 		t.Errorf("eval prints\n%s", lines)
 	}
+	succeed(t, strings.Fields("train --layers 3 --columns size=real:4 --dataset rows.csv --epochs 1 --out bits")...)
+	if lines := succeed(t, "eval", "bits", "--samples-against", "validation"); !strings.Contains(lines, "draws left out, in which a column had no value or several") {
+		t.Errorf("eval prints\n%s", lines)
+	}
 	for says, args := range map[string][]string{
 		"9 held-out rows and ":                {"hm", "--samples-against", "few.csv"},
 		"which helmholtz impute writes":       {"gaps", "--samples-against", "gaps.csv"},
 		"--samples-against does nothing with": {"hm", "--samples-against", "test", "--rows", "rows.csv"},
+		"training rows are not held out":      {"hm", "--samples-against", "train"},
 		"--samples-against with --shard":      {"hm", "--samples-against", "test", "--parts", "parts", "--shard", "0/2"},
 		"tests: no such file":                 {"hm", "--samples-against", "tests"},
 	} {
