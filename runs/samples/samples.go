@@ -46,7 +46,8 @@ func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	case n < fewest:
 		return 0, fmt.Errorf("%s and %s: judging samples needs at least %d of each, so name a file with more rows", names.Count(heldOut.Rows, "held-out row"), names.Count(train.Rows, "complete training row"), fewest)
 	}
-	return n, memory.Check("distances of "+names.Count(n, "sample"), 100*float64(n)*float64(n), "use fewer (--rows N)")
+	bytes := 100*float64(n)*float64(n) + 16*float64(train.Rows)*float64(train.Units)
+	return n, memory.Check("distances of "+names.Count(n, "sample"), bytes, "use fewer (--rows N)")
 }
 
 // Judge returns findings about n drawn rows beside n held-out rows, which it chooses by the seed, and a sentence about them. A finding whose
