@@ -57,7 +57,7 @@ func (k kernels) logP(rows [][]float64) (logs []float64) {
 
 // Each measure is fooled by samples that a person would refuse, and another measure refuses them.
 func TestFooling(t *testing.T) {
-	spec, n := dataset.Spec{Name: "miniglyphs", Subset: 2000}, 300
+	spec, n := dataset.Spec{Name: "miniglyphs", Subset: 1000}, 200
 	if *study {
 		spec.Subset, n = 0, 1000
 	}
@@ -83,7 +83,7 @@ func TestFooling(t *testing.T) {
 		}))
 	}
 	judged := func(k kernels, rows dataset.Split) map[string]runs.Estimate {
-		drawn := set.Rows(dataset.Sheet{Shape: set.Shape(), Values: k.draw(rand.New(rand.NewPCG(7, 1)), n)})
+		drawn := dataset.Sheet{Shape: set.Shape(), Values: k.draw(rand.New(rand.NewPCG(7, 1)), n)}
 		found, _, err := Judge(set, rows, drawn, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -50,16 +50,16 @@ func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	return n, memory.Check("distances of "+names.Count(n, "sample"), bytes, "use fewer (--rows N)")
 }
 
-// Judge returns findings about n drawn rows beside n held-out rows, which it chooses by the seed, and a sentence about them. A finding whose
+// Judge returns findings about n drawn rows of units beside n held-out rows, which it chooses by the seed, and a sentence about them. A finding whose
 // key ends in _reference is the same measure of rows of the data in place of the drawn ones: of n training rows for precision, recall,
 // coverage and the two-sample test, and of the held-out rows for the other measures. Count must accept the rows.
 //
 // Distances are Euclidean. In a table, a number is divided by its standard deviation over the training rows, and another category is as
 // far as one of these. Other units count as they are, so that binary rows have the square roots of Hamming distances.
-func Judge(set *dataset.Set, heldOut, drawn dataset.Split, seed uint64) (all runs.Findings, about string, err error) {
-	n, train := drawn.Rows, set.Train().Complete()
+func Judge(set *dataset.Set, heldOut dataset.Split, drawn dataset.Sheet, seed uint64) (all runs.Findings, about string, err error) {
+	n, train := len(drawn.Values), set.Train().Complete()
 	of := spaceOf(set, train)
-	known, own, draws := of.rows(train, seed), of.rows(heldOut.Subset(n, seed), seed+1), of.rows(drawn, seed)
+	known, own, draws := of.rows(train.Floats(), seed), of.rows(heldOut.Subset(n, seed).Floats(), seed+1), of.rows(drawn.Values, seed)
 	if slices.ContainsFunc(draws, func(row []float64) bool { return !statistics.Finite(floats.Dot(row, row)) }) {
 		return nil, "", errors.New("samples have values that are not finite: train again with a lower learning rate")
 	}
@@ -67,9 +67,9 @@ func Judge(set *dataset.Set, heldOut, drawn dataset.Split, seed uint64) (all run
 		m.Key = "samples_" + m.Key
 		f := runs.Finding{Measure: m, Column: runs.Column{Decimals: decimals}, Value: x.Value, SE: x.SE, Text: m.Name, Seeds: m.Key}
 		if m.Fraction {
-			f.Remark = fmt.Sprintf("; %s %s %%", beside, runs.Estimate{Value: 100 * y.Value, SE: 100 * y.SE}.Text(2))
+			f.Remark = fmt.Sprintf(" (%s %s %%)", beside, runs.Estimate{Value: 100 * y.Value, SE: 100 * y.SE}.Text(2))
 		} else {
-			f.Remark = fmt.Sprintf("; %s %s", beside, y.Text(max(3, decimals)))
+			f.Remark = fmt.Sprintf("(%s %s)", beside, y.Text(max(3, decimals)))
 		}
 		m.Key, m.Name = m.Key+"_reference", m.Name+", "+beside
 		all = append(all, f, runs.Finding{Measure: m, Column: f.Column, Value: y.Value, SE: y.SE})
@@ -84,7 +84,7 @@ func Judge(set *dataset.Set, heldOut, drawn dataset.Split, seed uint64) (all run
 	if labeled, failure := learned.Labeled(max(1, set.Classes())); failure == nil && len(labeled) > 1 {
 		var inputs [][]float64
 		var labels []uint8
-		present, points := map[uint8]bool{}, of.rows(learned, seed)
+		present, points := map[uint8]bool{}, of.rows(learned.Floats(), seed)
 		for _, r := range labeled {
 			label := learned.Labels[r]
 			inputs, labels, present[label] = append(inputs, points[r]), append(labels, label), true
@@ -99,7 +99,7 @@ func Judge(set *dataset.Set, heldOut, drawn dataset.Split, seed uint64) (all run
 	} else {
 		about += "; no score and no classes, which need labels of training rows: train on data with labels"
 	}
-	x, y := compare(draws, own, seed), compare(of.rows(train.Subset(n, seed), seed), own, seed)
+	x, y := compare(draws, own, seed), compare(of.rows(train.Subset(n, seed).Floats(), seed), own, seed)
 	for i, m := range []runs.Measure{
 		{Key: "precision", Name: "precision", Fraction: true, Rises: true}, {Key: "recall", Name: "recall", Fraction: true, Rises: true},
 		{Key: "coverage", Name: "coverage", Fraction: true, Rises: true}, {Key: "mmd", Name: "MMD²"}, {Key: "mmd_p", Name: "p of the test", Rises: true},
@@ -160,9 +160,11 @@ func spaceOf(set *dataset.Set, train dataset.Split) space {
 	return of
 }
 
-func (of space) rows(s dataset.Split, seed uint64) [][]float64 {
-	x, random := s.Floats(), philox.NewStream(seed, philox.Observe, 0)
-	for r, row := range x {
+// rows returns points for rows of units, which it leaves as they are.
+func (of space) rows(units [][]float64, seed uint64) [][]float64 {
+	x, random := make([][]float64, len(units)), philox.NewStream(seed, philox.Observe, 0)
+	for r := range units {
+		row := slices.Clone(units[r])
 		for i, v := range row {
 			if of.draws && v > 0 && v < 1 {
 				row[i] = 0

@@ -210,7 +210,7 @@ func judged(t *testing.T, draws func(random *rand.Rand, train [][]float64) [][]f
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, about, err := Judge(set, set.Test(), set.Rows(dataset.Sheet{Shape: set.Shape(), Values: draws(random, set.Train().Floats())}), 1)
+	found, about, err := Judge(set, set.Test(), dataset.Sheet{Shape: set.Shape(), Values: draws(random, set.Train().Floats())}, 1)
 	if err != nil || !strings.Contains(about, "200 samples beside as many of 200 test rows") {
 		t.Fatal(about, err)
 	}
@@ -255,6 +255,28 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Draws of grey levels may lie outside 0 to 1, and keep their distances.
+func TestJudgeKeepsGreyDraws(t *testing.T) {
+	set, err := dataset.Spec{Name: "miniglyphs", Binarization: dataset.Gray, Subset: 200}.OpenNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	brighter := set.Train().Floats()
+	for _, row := range brighter {
+		for i := range row {
+			row[i] += 256.0 / 255
+		}
+	}
+	found, _, err := Judge(set, set.Test(), dataset.Sheet{Shape: set.Shape(), Values: brighter}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := found.Estimates()
+	for _, key := range []string{"samples_precision", "samples_nearer", "samples_copies"} {
+		near(t, key, of[key].Value, 0, 0)
+	}
+}
+
 // Different categories have distance 1, also from the category without a unit, and numbers have none that depends on their unit of measurement.
 func TestDistancesInTables(t *testing.T) {
 	var seen [2][][]float64
@@ -276,7 +298,7 @@ func TestDistancesInTables(t *testing.T) {
 		if !of.table {
 			t.Fatal("the set is no table")
 		}
-		seen[i] = of.rows(set.Train(), 1)
+		seen[i] = of.rows(set.Train().Floats(), 1)
 		if _, err := Count(set, set.Test(), 0); err == nil || !strings.Contains(err.Error(), "6 held-out rows and 54 complete training rows: judging samples needs at least 10 of each") {
 			t.Error(err)
 		}
@@ -313,7 +335,7 @@ func TestDistancesInTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := rest.rows(set.Train(), 1)
+	points := rest.rows(set.Train().Floats(), 1)
 	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
 		near(t, "the distance between categories", squared(points, points).At(pair[0], pair[1]), 1, 1e-9)
 	}
@@ -342,7 +364,7 @@ func TestCountRefusesRowsWithoutDistances(t *testing.T) {
 			t.Errorf("%v, not %s", err, says)
 		}
 	}
-	drawn := set.Rows(dataset.Sheet{Shape: set.Shape(), Values: slices.Repeat([][]float64{{1, math.Inf(1)}}, 30)})
+	drawn := dataset.Sheet{Shape: set.Shape(), Values: slices.Repeat([][]float64{{1, math.Inf(1)}}, 30)}
 	if _, _, err := Judge(set, set.Test(), drawn, 1); err == nil || !strings.Contains(err.Error(), "not finite") {
 		t.Error(err)
 	}

@@ -26,7 +26,7 @@ func (x *estimate) judge(ctx context.Context, run *runs.Run, model any, o runs.E
 	if err != nil {
 		return nil, "", err
 	}
-	if found, about, err = samples.Judge(o.Set, heldOut, o.Set.Rows(drawn), x.seed); among > n {
+	if found, about, err = samples.Judge(o.Set, heldOut, drawn, x.seed); among > n {
 		about += fmt.Sprintf("; %s left out, in which a column had no value or several", names.Count(among-n, "draw"))
 	}
 	return found, about, err
