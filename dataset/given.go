@@ -224,7 +224,7 @@ func (s *Set) UnitOf(c Column, number float64) float64 {
 	return (v - by.Mean) / by.SD
 }
 
-// Rows returns rows of units, such as draws from a model, as a split without labels.
+// Rows returns rows of units, such as draws from a model, as a split without labels. Grey values outside 0 to 1 are moved into this range.
 func (s *Set) Rows(of Sheet) Split {
 	all, rows := slices.Concat(of.Values...), Split{Name: "drawn", Shape: of.Shape}
 	if s.train.AreReal() {
@@ -237,7 +237,7 @@ func (s *Set) Rows(of Sheet) Split {
 	}
 	bytes := make([]uint8, len(all))
 	for i, v := range all {
-		bytes[i] = uint8(math.Round(255 * v))
+		bytes[i] = uint8(math.Round(255 * min(max(v, 0), 1)))
 	}
 	rows.Values = Bytes(of.Shape.Units(), bytes)
 	return rows

@@ -46,3 +46,14 @@ func TestParseGiven(t *testing.T) {
 		}
 	}
 }
+
+// Draws of grey levels outside 0 to 1 become black and white, and do not wrap around.
+func TestRowsKeepGreyDrawsInRange(t *testing.T) {
+	set := opened(t, Spec{Name: "miniglyphs", Binarization: Gray, Subset: 10})
+	row := make([]float64, set.Shape().Units())
+	row[0], row[1], row[2] = -0.1, 0.2, 256.0/255
+	got := set.Rows(Sheet{Shape: set.Shape(), Values: [][]float64{row}}).Floats()[0][:3]
+	if got[0] != 0 || got[1] != 0.2 || got[2] != 1 {
+		t.Errorf("the draws become %v", got)
+	}
+}

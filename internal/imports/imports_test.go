@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"runs/parquet":    {"runs"},
 	"runs/pretrained": {"dataset", "runs"},
 	"runs/rivals":     {"dataset", "runs", "runs/factorized"},
+	"runs/samples":    {"dataset", "runs", "runs/rivals"},
 	"runs/runstest":   {"dataset", "internal/fuzz", "runs"},
 
 	"fisher":               nil,
@@ -87,7 +88,7 @@ var allowed = map[string][]string{
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "plotting", "notebooks/cell", "notebooks/reproduce", "notebooks/thesis"},
 	"cmd/live":              {"dataset", "hm", "runs"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},
-	"cmd/helmholtz/command": {"docs", "boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "runs/rivals", "boltzmann/updown", "sequences"},
+	"cmd/helmholtz/command": {"docs", "boltzmann", "boltzmann/energies", "boltzmann/general", "factors", "factors/autoencoder", "gpu", "hm", "hm/deterministic", "dataset", "dataset/parquet", "hm/engine", "kernelext/kernel", "notebooks/reproduce", "notebooks/thesis", "plotting", "runs", "runs/parquet", "runs/pretrained", "runs/rivals", "runs/samples", "boltzmann/updown", "sequences"},
 }
 
 // inTests are the packages that the tests of any may import besides.

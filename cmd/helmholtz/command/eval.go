@@ -34,7 +34,8 @@ type estimate struct {
 	file, stdin              string // of rows to evaluate one by one, and the format of standard input
 	seed                     uint64
 	rivals, why, rank        bool
-	missing                  int // values of the rows
+	against                  string // the rows to judge samples beside, or ""
+	missing                  int    // values of the rows
 }
 
 func (x *estimate) addTo(f *pflag.FlagSet) {
@@ -79,6 +80,8 @@ func newEval() *cobra.Command {
 	optionalFlag(f, &o.LogZ2, "log-z2", 100_000, 10, "`N` outer samples for log Z², at least 10, or 0 to omit it")
 	numberFlag(f, &o.LogZ2Inner, "log-z2-inner", 1, 1, "`N` inner samples per outer sample for log Z²")
 	f.BoolVar(&x.rivals, "rivals", false, rivalsUsage)
+	f.StringVar(&x.against, "samples-against", "", "also judge samples beside `DATA`: test or validation, which are rows of the run, or a file of rows")
+	takes(f, "samples-against", "test", "validation")
 	f.BoolVar(&x.why, "why", false, "with --rows FILE, print log p of each column of a row given the others, the odd columns first")
 	f.BoolVar(&x.rank, "rank", false, "with --rows FILE, print the share of the training rows that are less probable than each row")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object, which includes what was evaluated, or with --rows FILE a list of objects")
@@ -97,7 +100,7 @@ func newEval() *cobra.Command {
 		if o.Share, err = runs.ParseShard(shard, os.Getenv); err != nil {
 			return misuse(c, "%w", err)
 		}
-		for _, name := range []string{"json", "format", "table", "rivals"} {
+		for _, name := range []string{"json", "format", "table", "rivals", "samples-against"} {
 			if o.Share.Count > 0 && c.Flags().Changed(name) {
 				return misuse(c, "--%s with --shard: a share prints no result; omit one of them", name)
 			}
@@ -176,12 +179,22 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	}
 	x.missing = o.Rows.Lacking()
 	sayMissing(c, o.Rows)
+	var judged runs.Findings
+	var about string
+	if x.against != "" { // before the evaluation, which may take long
+		if judged, about, err = x.judge(ctx, run, model, o); err != nil {
+			return e, how.Named, err
+		}
+	}
 	evaluation, err := how.Evaluate(ctx, o)
 	if unused, is := errors.AsType[*runs.OptionError](err); is {
 		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
 	}
 	if err == nil && x.rivals {
 		evaluation, err = withRivals(ctx, run, model, o, evaluation)
+	}
+	if err == nil && x.against != "" {
+		evaluation = extended{Evaluation: evaluation, more: judged, said: about + "\n"}
 	}
 	return evaluated{run, x, evaluation}, how.Named, err
 }
@@ -370,7 +383,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if seeds.Runs[0].Dir() != seeds.Dir() {
 		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())
 	}
-	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains", "rivals"} {
+	for _, flag := range []string{"split", "log-z2", "log-z2-inner", "parts", "shard", "raise", "raise-chains", "rivals", "samples-against"} {
 		if c.Flags().Changed(flag) {
 			return misuse(c, "--%s does nothing with --rows %s: omit --%s", flag, x.file, flag)
 		}

@@ -12,23 +12,23 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs/rivals"
 )
 
-// rivalled is an evaluation with the results of simple models fitted to the same training rows.
-type rivalled struct {
+// extended is an evaluation with further findings, such as the results of simple models fitted to the same training rows.
+type extended struct {
 	runs.Evaluation
-	rivals   runs.Findings
-	unfitted string // a line for each rival that was not fitted
+	more runs.Findings
+	said string // lines below the findings
 }
 
-func (e rivalled) Findings() runs.Findings { return append(e.Evaluation.Findings(), e.rivals...) }
+func (e extended) Findings() runs.Findings { return append(e.Evaluation.Findings(), e.more...) }
 
-func (e rivalled) String() string { return e.Evaluation.String() + e.rivals.String() + e.unfitted }
+func (e extended) String() string { return e.Evaluation.String() + e.more.String() + e.said }
 
-func (e rivalled) MarshalJSON() ([]byte, error) {
+func (e extended) MarshalJSON() ([]byte, error) {
 	own, err := json.Marshal(e.Evaluation)
 	if err != nil {
 		return nil, err
 	}
-	others, err := json.Marshal(e.rivals)
+	others, err := json.Marshal(e.more)
 	return fmt.Appendf(nil, "%s,%s", bytes.TrimSuffix(own, []byte("}")), bytes.TrimPrefix(others, []byte("{"))), err
 }
 
@@ -54,7 +54,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 	if err != nil {
 		return nil, err
 	}
-	both := rivalled{Evaluation: e}
+	both := extended{Evaluation: e}
 	add := func(m runs.Measure, values, own []float64, rows ...int) {
 		lead := make([]float64, len(values))
 		for r, v := range values {
@@ -73,13 +73,13 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 		default:
 			remark = ": the model wins by " + text
 		}
-		both.rivals = append(both.rivals, runs.Finding{Measure: m, Value: x.Value, SE: x.SE, Text: m.Name, Remark: remark})
+		both.more = append(both.more, runs.Finding{Measure: m, Value: x.Value, SE: x.SE, Text: m.Name, Remark: remark})
 		m.Key, m.Name = m.Key+"_lead", m.Name+" less the model"
-		both.rivals = append(both.rivals, runs.Finding{Measure: m, Value: by.Value, SE: by.SE})
+		both.more = append(both.more, runs.Finding{Measure: m, Value: by.Value, SE: by.SE})
 	}
 	for _, rival := range all {
 		if rival.Values == nil {
-			both.unfitted += fmt.Sprintf("%s: not fitted, %s\n", rival.Name, rival.Reason)
+			both.said += fmt.Sprintf("%s: not fitted, %s\n", rival.Name, rival.Reason)
 			continue
 		}
 		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Unit: "nats", Rises: true}, rival.Values, logP)
