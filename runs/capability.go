@@ -150,8 +150,8 @@ type Inpainter interface {
 // chains per row.
 type Inpainting struct {
 	Uses []string // the chain options that have an effect: candidates, inner, retain, draws
-	// Sweeps is the suggested number of sweeps for draws, or 0 if draws are exact without chains. With Chain.Draws, a mask
-	// may hide all pixels.
+	// Sweeps is the suggested number of sweeps for draws, or 0 if Fill needs no chains. With Chain.Draws, a mask may hide
+	// all pixels.
 	Sweeps int
 	Fill   func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
 }

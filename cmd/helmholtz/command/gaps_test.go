@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,39 @@ func TestTablesWithGaps(t *testing.T) {
 	} {
 		if code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...); code == 0 || !strings.Contains(err, says) {
 			t.Errorf("%s says %s", args, err)
+		}
+	}
+}
+
+// Pictures of a run with gaps are complete rows. A Helmholtz machine then fills in hidden pixels by 1,000 samples, and a flag of chains
+// is refused by name for models without chains.
+func TestPicturesWithGaps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	for i := range 60 {
+		fields := strings.Split(fmt.Sprintf("%04b", i*7%16), "")
+		if i%3 == 0 {
+			fields[i%4] = "NA"
+		}
+		fmt.Fprintln(&text, strings.Join(fields, ","))
+	}
+	if err := os.WriteFile("pixels.csv", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := "--dataset pixels.csv --shape 2x2 --gaps --epochs 1 --batch 10 --out "
+	succeed(t, strings.Fields("train --algorithm nrws --layers 2 "+data+"nrws")...)
+	succeed(t, strings.Fields("train boltzmann --algorithm pcd --layers 2 "+data+"rbm")...)
+	succeed(t, strings.Fields("train factor-analysis --binarization real --factors 1 --dataset pixels.csv --shape 2x2 --gaps --epochs 1 --out fa")...)
+	for args, want := range map[string]string{
+		"inpaint nrws --mask left":                             `\Athe images are among the 2 of 6 test rows without missing values\n\d{3}\.\d samples a row effective, on average\n\z`,
+		"inpaint nrws --mask left --candidates 2 --chains 3":   `\n[12]\.\d samples a row effective, on average, fewer than its draws, which repeat hidden units\n\z`,
+		"inpaint rbm --mask left":                              `\Athe images are among the 2 of 6 test rows without missing values\n\z`,
+		"inpaint nrws --mask left --sweeps 50":                 "--sweeps: a Helmholtz machine does not use it; omit it",
+		"inpaint fa --mask left --sweeps 50":                   "--sweeps: a factor analysis does not use it; omit it",
+		"sample nrws --kind reconstructions --n 3 --out s.png": `\Athe images are among the 2 of 6 test rows without missing values\n\z`,
+	} {
+		if _, _, says := helmholtz(t, t.Context(), strings.Fields(args)...); !regexp.MustCompile(want).MatchString(says) {
+			t.Errorf("%s says %s", args, says)
 		}
 	}
 }

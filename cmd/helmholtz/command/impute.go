@@ -30,7 +30,7 @@ func newImpute() *cobra.Command {
 	fileFlag(f, &out, "out", "filled.csv", "`file` to write: CSV, JSON or Parquet, by its extension", rowFormats...)
 	stdinFlag(f, &format)
 	numberFlag(f, &x.Draws, "draws", 1, 1, "`number` of completed copies of the rows")
-	numberFlag(f, &x.Sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
+	numberFlag(f, &x.Sweeps, "sweeps", 0, 0, sweepsUsage)
 	f.BoolVar(&x.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
 	f.BoolVar(&x.Spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
 	checkpointFlag(f, &which)
@@ -93,15 +93,22 @@ func newImpute() *cobra.Command {
 			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
 		}
 		if effective > 0 {
-			repeated := ""
-			if effective < float64(x.Draws) {
-				repeated = ", fewer than its draws, which repeat hidden units"
-			}
-			fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average%s\n", effective, repeated)
+			sayEffective(c, effective, x.Draws)
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
 	return c
+}
+
+const sweepsUsage = "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)"
+
+// sayEffective writes the mean effective sample size of rows of which importance resampling picked draws.
+func sayEffective(c *cobra.Command, effective float64, draws int) {
+	repeated := ""
+	if effective < float64(draws) {
+		repeated = ", fewer than its draws, which repeat hidden units"
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average%s\n", effective, repeated)
 }
 
 // refuseReplaced refuses an output file that is the file of rows.
