@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -53,6 +54,16 @@ func TestTablesWithGaps(t *testing.T) {
 		if filled, _ := os.ReadFile(run + ".csv"); strings.Contains(string(filled), ",,") || strings.Count(string(filled), "\n") != 3 {
 			t.Errorf("%s: %s", run, filled)
 		}
+	}
+	// Rivals are compared on complete rows, so the lead counts from log p of these.
+	var of map[string]float64
+	lines := succeed(t, strings.Fields("eval rbm --rivals")...)
+	if want := "log p of complete rows "; !strings.Contains(lines, want) || !strings.Contains(lines, "rivals learn from 45 of 65 training rows, and are compared on 4 of 8 rows, which are complete\n") {
+		t.Errorf("eval rbm --rivals prints\n%s", lines)
+	}
+	_ = json.Unmarshal([]byte(succeed(t, strings.Fields("eval rbm --rivals --json")...)), &of) // of numbers alone
+	if lead := of["rival_mixture"] - of["log_p_complete"]; of["log_p_complete"] == 0 || !(math.Abs(lead-of["rival_mixture_lead"]) < 1e-9) {
+		t.Errorf("the mixture leads by %v, not %v", of["rival_mixture_lead"], lead)
 	}
 	succeed(t, strings.Fields("train ppca --components 1 --standardize --binarization real --subset 40 --validation 0 --out complete --epochs 1 --dataset whole.csv")...)
 	// Log p of a single column is above log p of four columns, but the row is the oddest one of its column.
