@@ -23,7 +23,7 @@ func TestTablesWithGaps(t *testing.T) {
 		}
 		text += strings.Join(fields, ",") + "\n"
 	}
-	for path, text := range map[string]string{"open.csv": text, "whole.csv": whole, "odd.csv": "age,pay,sick,town\n,9.5,,\n,3.25,,\n", "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
+	for path, text := range map[string]string{"open.csv": text, "whole.csv": whole, "tests.csv": "age,pay,sick,town\n,3.25,no,Aa\n31,3.25,no,Aa\n31,99.25,no,Aa\n,3.25,no,Aa\n", "odd.csv": "age,pay,sick,town\n,9.5,,\n,3.25,,\n", "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -66,6 +66,12 @@ func TestTablesWithGaps(t *testing.T) {
 		t.Errorf("the mixture leads by %v, not %v", of["rival_mixture_lead"], lead)
 	}
 	succeed(t, strings.Fields("train ppca --components 1 --standardize --binarization real --subset 40 --validation 0 --out complete --epochs 1 --dataset whole.csv")...)
+	// The figure of odd rows has the numbers of the file, whose rows with gaps count.
+	succeed(t, strings.Fields("train factor-analysis --factors 1 --standardize --binarization real --gaps --test tests.csv "+data+"tested")...)
+	succeed(t, strings.Fields("plot tested --figure-format svg --out figures")...)
+	if figure, err := os.ReadFile("figures/tested-odd.svg"); err != nil || !strings.Contains(string(figure), "row 3 of tests.csv: ") {
+		t.Errorf("the figure of odd rows does not name row 3 (%v)", err)
+	}
 	// Log p of a single column is above log p of four columns, but the row is the oddest one of its column.
 	var ranked []struct{ Rank *float64 }
 	out := succeed(t, strings.Fields("eval fa --rows odd.csv --rank --json")...)
