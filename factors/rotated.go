@@ -216,7 +216,7 @@ func (m *Model) judgements() []runs.Encoding {
 		return of.matrix, rows.Rows, nil
 	}
 	return []runs.Encoding{
-		{Kind: "fit", Columns: []string{"rows", "chi_squared", "freedom", "p", "bic"}, Lines: "model", Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
+		{Kind: "fit", Columns: []string{"rows", "chi_squared", "freedom", "p", "bic"}, Lines: "model", Training: true, Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
 			covariance, n, err := covarianceOf(rows)
 			if err != nil {
 				return nil, err
@@ -224,7 +224,7 @@ func (m *Model) judgements() []runs.Encoding {
 			test, err := m.Test(covariance, n)
 			return [][]float64{{float64(n), test.ChiSquared, float64(test.Freedom), test.P, test.ChiSquared - float64(test.Freedom)*math.Log(float64(n))}}, err
 		}},
-		{Kind: "parallel", Columns: []string{"eigenvalue", "random_mean", "random_95", "suggested"}, Samples: 100, Lines: "component", Encode: func(_ context.Context, rows dataset.Split, tables int, seed uint64) (all [][]float64, err error) {
+		{Kind: "parallel", Columns: []string{"eigenvalue", "random_mean", "random_95", "suggested"}, Samples: 100, Lines: "component", Training: true, Encode: func(_ context.Context, rows dataset.Split, tables int, seed uint64) (all [][]float64, err error) {
 			covariance, n, err := covarianceOf(rows)
 			if err != nil {
 				return nil, err
