@@ -160,7 +160,14 @@ func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.
 		}
 	}
 	if x.Spread {
-		if columns, all, err = spreadOf(gaps, copies); err != nil {
+		if all, err = gaps.Complete(sheets[0], dataset.Writing{}, format != "csv"); err != nil {
+			return nil, again, 0, err
+		}
+		written := gaps.Written
+		if format != "csv" {
+			written = func(number string) string { return number }
+		}
+		if columns, all, err = spreadOf(gaps, all, copies, written); err != nil {
 			return nil, again, 0, err
 		}
 	}
@@ -168,10 +175,10 @@ func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.
 	return text, again, effective, err
 }
 
-// spreadOf returns one copy of rows with the mean or the most frequent value of each missing field over completed copies, and columns
-// with the standard deviation or the share of the copies that have this value.
-func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column, all [][]string, err error) {
-	columns, all = slices.Clone(gaps.Columns), slices.Clone(copies[0])
+// spreadOf changes rows: each missing field becomes its mean or its most frequent value over completed copies, and new columns have
+// the standard deviation or the share of the copies that have this value. written returns a number as the rows write it.
+func spreadOf(gaps *dataset.Gaps, all [][]string, copies [][][]string, written func(number string) string) (columns []dataset.Column, _ [][]string, err error) {
+	columns = slices.Clone(gaps.Columns)
 	for k, c := range gaps.Columns {
 		if !slices.ContainsFunc(gaps.Gaps, func(g dataset.Gap) bool { return c.Units > 0 && g.Mask[c.First] }) {
 			continue
@@ -204,7 +211,7 @@ func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column
 				value, spread := "", 0.0
 				if number {
 					mean, sd := stat.MeanStdDev(numbers, nil)
-					value, spread = strconv.FormatFloat(mean, 'g', 6, 64), sd
+					value, spread = written(strconv.FormatFloat(mean, 'g', 9, 64)), sd
 				} else {
 					for _, field := range slices.Sorted(maps.Keys(counts)) {
 						if counts[field] > counts[value] {
@@ -213,7 +220,7 @@ func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column
 					}
 					spread = float64(counts[value]) / float64(len(copies))
 				}
-				all[r][k], all[r][len(columns)-1] = value, strconv.FormatFloat(spread, 'g', 4, 64)
+				all[r][k], all[r][len(columns)-1] = value, written(strconv.FormatFloat(spread, 'g', 4, 64))
 			}
 		}
 	}
