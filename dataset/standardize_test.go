@@ -183,3 +183,18 @@ func TestStandardizeSequences(t *testing.T) {
 		t.Errorf("the steps are %v", of.Reals())
 	}
 }
+
+// Numbers that real numbers of 32 bits cannot tell apart become ranges, and a notice says so.
+func TestNumbersThatBecomeRanges(t *testing.T) {
+	text := "east,kind\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d.%d,%c\n", 5432100+i*i%31, i%10, 'a'+i%3)
+	}
+	spec := Spec{Name: written(t, "places.csv", text)}
+	for says, open := range map[string]func() (*Set, error){"columns of numbers become ranges, since": spec.OpenSuggested, "": spec.OpenNew} {
+		set, err := open()
+		if err != nil || set.Spec().Binarization != Fixed || !strings.HasPrefix(set.Notice(), says) || (says == "") != (set.Notice() == "") {
+			t.Errorf("error %v, notice %q, not %q", err, set.Notice(), says)
+		}
+	}
+}
