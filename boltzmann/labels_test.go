@@ -353,7 +353,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 	}{
 		{"whose rows have no labels", PCD(), New(patterns(t).Shape()).Labels(2), patterns(t)},
 		{"labels go up to 9: give classes = 10", PCD(), machine.Labels(9), labeled},
-		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabeled},
+		{"label the row or leave it out of the file, or omit labels = N", PCD(), machine.Labels(10), unlabeled},
 		{"classes = 1", PCD(), machine.Labels(1), labeled},
 		{"classes = 255", PCD(), machine.Labels(255), labeled},
 		{"a label needs a machine with one hidden layer", PCD(), machine.Labels(10).Hidden(4, 3), labeled},
