@@ -206,7 +206,7 @@ func TestLabeledChainsSettleAtTheModel(t *testing.T) {
 	for r := range n {
 		kernels.Row(known, r)[1] = 1
 	}
-	clamped := m.clamped(t.Context(), w, known, dataset.Mask{false, false}, 0, 30)
+	clamped, _ := m.clamped(t.Context(), w, known, dataset.Mask{false, false}, 0, 30)
 	frequent(t, clamped.visible, exact.Visible, func(v []float64) float64 {
 		if v[0] != 0 || v[1] != 1 {
 			return 0

@@ -113,8 +113,8 @@ func TestPicturesWithGaps(t *testing.T) {
 	succeed(t, strings.Fields("train boltzmann --algorithm pcd --layers 2 "+data+"rbm")...)
 	succeed(t, strings.Fields("train factor-analysis --binarization real --factors 1 --dataset pixels.csv --shape 2x2 --gaps --epochs 1 --out fa")...)
 	for args, want := range map[string]string{
-		"inpaint nrws --mask left":                             `\Athe images are among the 2 of 6 test rows without missing values\n\d{3}\.\d samples a row effective, on average\n\z`,
-		"inpaint nrws --mask left --candidates 2 --chains 3":   `\n[12]\.\d samples a row effective, on average, fewer than its draws, which repeat hidden units\n\z`,
+		"inpaint nrws --mask left":                             `\Athe images are among the 2 of 6 test rows without missing values\n\d{3}\.\d samples a row effective, on average, and \d{3}\.\d in the row with fewest\n\z`,
+		"inpaint nrws --mask left --candidates 2 --chains 3":   `\n[12]\.\d samples a row effective, on average, and [12]\.\d in the row with fewest, fewer than its draws, which repeat hidden units\n\z`,
 		"inpaint rbm --mask left":                              `\Athe images are among the 2 of 6 test rows without missing values\n\z`,
 		"inpaint nrws --mask left --sweeps 50":                 "--sweeps: a Helmholtz machine does not use it; omit it",
 		"inpaint fa --mask left --sweeps 50":                   "--sweeps: a factor analysis does not use it; omit it",

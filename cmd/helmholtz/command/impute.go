@@ -85,15 +85,18 @@ func newImpute() *cobra.Command {
 			said += fmt.Sprintf("; missing labels, which are not filled in: %d", gaps.Labels)
 		}
 		fmt.Fprintln(c.ErrOrStderr(), said)
-		text, again, effective, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
+		text, how, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
 		if err != nil {
 			return err
 		}
-		if again > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
+		if how.Again > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(how.Again, "draw"))
 		}
-		if effective > 0 {
-			sayEffective(c, effective, x.Draws)
+		if how.Effective > 0 {
+			sayEffective(c, how.Effective, how.Fewest, x.Draws)
+		}
+		if by.Sweeps > 0 && rows > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "the last sweep changed missing values in %.1f %% of the chains\n", 100*how.Moved)
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
@@ -102,13 +105,13 @@ func newImpute() *cobra.Command {
 
 const sweepsUsage = "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)"
 
-// sayEffective writes the mean effective sample size of rows of which importance resampling picked draws.
-func sayEffective(c *cobra.Command, effective float64, draws int) {
+// sayEffective writes the mean and the smallest effective sample size of rows of which importance resampling picked draws.
+func sayEffective(c *cobra.Command, mean, fewest float64, draws int) {
 	repeated := ""
-	if effective < float64(draws) {
+	if fewest < float64(draws) {
 		repeated = ", fewer than its draws, which repeat hidden units"
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average%s\n", effective, repeated)
+	fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average, and %.1f in the row with fewest%s\n", mean, fewest, repeated)
 }
 
 // refuseReplaced refuses an output file that is the file of rows.
@@ -130,26 +133,26 @@ type imputing struct {
 	Seed   uint64          `json:"seed"`
 }
 
-// impute returns rows in a format, with their missing fields filled in: all draws or, with Spread, one copy (see spreadOf). again is
-// the number of draws that it repeated, and effective the mean effective sample size, as runs.Inpainting.Impute returns them.
-func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, again int, effective float64, err error) {
+// impute returns rows in a format, with their missing fields filled in: all draws or, with Spread, one copy (see spreadOf), and
+// how runs.Inpainting.Impute drew them.
+func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, how runs.Imputed, err error) {
 	columns, numbered := gaps.Columns, x.Draws > 1 && !x.Spread
 	if numbered {
 		if slices.ContainsFunc(columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
-			return nil, 0, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
+			return nil, how, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
 		}
 		columns = append([]dataset.Column{{Name: "draw"}}, columns...)
 	}
-	sheets, again, effective, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
+	sheets, how, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
 	if err != nil {
-		return nil, again, 0, err
+		return nil, how, err
 	}
 	all := [][]string{}
 	var copies [][][]string
 	for d, sheet := range sheets {
 		filled, err := gaps.Complete(sheet, dataset.Writing{Within: x.Within}, format != "csv" || x.Spread)
 		if err != nil {
-			return nil, again, 0, err
+			return nil, how, err
 		}
 		copies = append(copies, filled)
 		for _, row := range filled {
@@ -161,18 +164,18 @@ func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.
 	}
 	if x.Spread {
 		if all, err = gaps.Complete(sheets[0], dataset.Writing{}, format != "csv"); err != nil {
-			return nil, again, 0, err
+			return nil, how, err
 		}
 		written := gaps.Written
 		if format != "csv" {
 			written = func(number string) string { return number }
 		}
 		if columns, all, err = spreadOf(gaps, all, copies, written); err != nil {
-			return nil, again, 0, err
+			return nil, how, err
 		}
 	}
 	text, err = rowsAs(format, columns, all, gaps.Separator())
-	return text, again, effective, err
+	return text, how, err
 }
 
 // spreadOf changes rows: each missing field becomes its mean or its most frequent value over completed copies, and new columns have

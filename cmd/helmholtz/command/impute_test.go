@@ -109,6 +109,9 @@ func TestImpute(t *testing.T) {
 	if want := []string{"town", "id", "sick", "pay", "age", "town_share", "sick_share", "pay_sd", "age_sd"}; code != 0 || len(spread) != 4 || !slices.Equal(spread[0], want) || !slices.Equal(spread[1][5:], []string{"1", "1", "0", "0"}) {
 		t.Errorf("the copy with spreads is %v: %s", spread, says)
 	}
+	if want := "\nthe last sweep changed missing values in "; !strings.Contains(says, want) {
+		t.Errorf("impute says %s, not %s", says, want)
+	}
 	if sd, _ := strconv.ParseFloat(spread[2][8], 64); !(sd > 0) || spread[2][6] != "1" || spread[2][4] == "" {
 		t.Errorf("the spreads of the second row are %v", spread[2])
 	}

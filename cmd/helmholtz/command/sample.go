@@ -289,7 +289,7 @@ func newInpaint() *cobra.Command {
 			return err
 		}
 		if p.Effective != nil {
-			sayEffective(c, stat.Mean(p.Effective, nil), chains)
+			sayEffective(c, stat.Mean(p.Effective, nil), slices.Min(p.Effective), chains)
 		}
 		return savedAt(c, out, plotting.Inpainting(p).Save(out))
 	}

@@ -496,10 +496,13 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	rows, again, effective, err := q.impute(ctx, by, gaps, "json", nil)
-	answer := map[string]any{"missing": gaps.Missing, "repeated": again, "rows": json.RawMessage(rows)}
-	if effective > 0 {
-		answer["effective"] = effective
+	rows, how, err := q.impute(ctx, by, gaps, "json", nil)
+	answer := map[string]any{"missing": gaps.Missing, "repeated": how.Again, "rows": json.RawMessage(rows)}
+	if how.Effective > 0 {
+		answer["effective"], answer["fewest_effective"] = how.Effective, how.Fewest
+	}
+	if by.Sweeps > 0 {
+		answer["moved"] = how.Moved
 	}
 	return answer, err
 }
