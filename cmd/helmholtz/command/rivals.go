@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/rivals"
 )
@@ -53,7 +54,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 	if err != nil {
 		return nil, err
 	}
-	fitted, err := rivals.Fit(o.Set, o.Rows)
+	fitted, err := work.Interruptible(func() ([]rivals.Rival, error) { return rivals.Fit(o.Set, o.Rows) }) // which may take an hour
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,11 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 	if err != nil || logs == nil {
 		return both, err
 	}
-	classifiers, labeled, err := rivals.Classify(train, o.Rows, len(logs[0]))
+	var labeled []int
+	classifiers, err := work.Interruptible(func() (all []rivals.Rival, err error) {
+		all, labeled, err = rivals.Classify(train, o.Rows, len(logs[0]))
+		return all, err
+	})
 	if err != nil {
 		return nil, err
 	}
