@@ -66,7 +66,11 @@ func newFeatures() *cobra.Command {
 		}
 		i := slices.Index(kinds, cmp.Or(kind, kinds[0]))
 		if i < 0 {
-			return misuse(c, "--kind %s: %s has %s; give one of these, or omit it%s", kind, runs.NounOf(run.Experiment()), strings.Join(kinds, ", "), names.Meant(kind, kinds...))
+			after := ""
+			if rotation != "" {
+				after = " after --rotate " + rotation
+			}
+			return misuse(c, "--kind %s: %s has %s%s; give one of these, or omit it%s", kind, runs.NounOf(run.Experiment()), strings.Join(kinds, ", "), after, names.Meant(kind, kinds...))
 		}
 		e := all[i]
 		if err := refuseIdle(c, e.Training, "--kind fit or parallel", "dataset"); err != nil {
