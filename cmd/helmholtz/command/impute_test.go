@@ -130,11 +130,12 @@ func TestImpute(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
-		"--given is empty":                    {"hm", "--given", ""},
-		`has no column "towm"`:                {"hm", "--given", "towm=Bb"},
-		"--given chooses among draws":         {"hm", "--given", "town=Bb", "--kind", "means"},
-		"which has no labels to be given":     {"hm", "--given", "label=1"},
-		"of 100000 draws meet the conditions": {"hm", "--given", "pay=4.25,age=20,town=Bb,sick=yes", "--n", "1000"},
+		"--given is empty":                     {"hm", "--given", ""},
+		`has no column "towm"`:                 {"hm", "--given", "towm=Bb"},
+		"samples of --kind draws need no data": {"hm", "--dataset", "people.csv"},
+		"--given chooses among draws":          {"hm", "--given", "town=Bb", "--kind", "means"},
+		"which has no labels to be given":      {"hm", "--given", "label=1"},
+		"of 100000 draws meet the conditions":  {"hm", "--given", "pay=4.25,age=20,town=Bb,sick=yes", "--n", "1000"},
 	} {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"sample", "--out", "given.csv"}, args...)...); code == 0 || !strings.Contains(out, says) {
 			t.Errorf("sample %v says %s, not %s", args, out, says)

@@ -105,6 +105,8 @@ func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string
 		err = runs.Lacks(run, "plays no music")
 	case table && d.Kind != "means" && d.Kind != "draws":
 		err = misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
+	case !slices.Contains(d.Uses, "split") && c.Flags().Changed("dataset"):
+		err = misuse(c, "--dataset %s: samples of --kind %s need no data; omit it", x.data, d.Kind)
 	}
 	return d, err
 }
