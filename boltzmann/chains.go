@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -118,28 +120,34 @@ func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	w := newProducts(m.parameters)
-	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
-		last := m.clamped(ctx, w, known, mask, chain, c.Sweeps)
+	moved := 0
+	p, err := split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
+		last, changed := m.clamped(ctx, w, known, mask, chain, c.Sweeps)
+		moved += changed
 		if c.Draws {
 			return m.rows(last.visible)
 		}
 		return m.images(last.visibleInputs)
 	}, progress)
+	p.Moved = float64(moved) / float64(chains*split.Rows)
+	return p, err
 }
 
 // clamped runs a chain from each row of states on p(v,h|known) for a number of sweeps. Afterwards,
-// visibleInputs holds the inputs from which the last sweep drew.
-func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) *chains {
-	all := newChains(states.Rows, m.parameters)
+// visibleInputs holds the inputs from which the last sweep drew. The last sweep changed missing units of some rows, whose number is moved.
+func (m *Model) clamped(ctx context.Context, w *products, states kernels.Matrix, mask dataset.Mask, chain, sweeps int) (all *chains, moved int) {
+	all = newChains(states.Rows, m.parameters)
+	var sum atomic.Int64
 	inParts(states.Rows, func(first, last int) {
 		c, at := all.part(first, last, place{key: philox.Key(m.seed), purpose: philox.Clamp, sample: uint32(chain)})
-		c.clamp(ctx, w, kernels.Rows(states, first, last), func(int) dataset.Mask { return mask }, at, sweeps)
+		sum.Add(int64(c.clamp(ctx, w, kernels.Rows(states, first, last), func(int) dataset.Mask { return mask }, at, sweeps)))
 	})
-	return all
+	return all, int(sum.Load())
 }
 
-// clamp runs a chain from each row of states on p(v,h|known), with the mask of each row.
-func (c *chains) clamp(ctx context.Context, w *products, states kernels.Matrix, masks func(r int) dataset.Mask, at place, sweeps int) {
+// clamp runs a chain from each row of states on p(v,h|known), with the mask of each row. It returns the number of rows whose missing
+// units the last sweep changed.
+func (c *chains) clamp(ctx context.Context, w *products, states kernels.Matrix, masks func(r int) dataset.Mask, at place, sweeps int) (moved int) {
 	draw := func() {
 		at.layer = 0
 		at.draw(w.seen, c.visible, c.visibleInputs)
@@ -152,12 +160,23 @@ func (c *chains) clamp(ctx context.Context, w *products, states kernels.Matrix, 
 			}
 		}
 	}
-	draw() // from inputs that are 0
+	draw()                    // from inputs that are 0
+	var before kernels.Matrix // the last sweep
 	for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
+		if sweep == sweeps {
+			before = c.visible
+			before.Data = slices.Clone(before.Data)
+		}
 		at.step, at.layer = uint32(sweep), 1
 		w.up(c.hiddenInputs, c.visible)
 		at.draw(w.latent, c.hidden, c.hiddenInputs)
 		w.down(c.visibleInputs, c.hidden)
 		draw()
 	}
+	for r := range before.Rows {
+		if !slices.Equal(kernels.Row(c.visible, r), kernels.Row(before, r)) {
+			moved++
+		}
+	}
+	return moved
 }

@@ -488,7 +488,7 @@ func TestDeepClampedChains(t *testing.T) {
 		kernels.Row(known, r)[1] = 1
 	}
 	mask := dataset.Mask{true, false, true}
-	c := m.clamped(t.Context(), newProducts(m.parameters), known, mask, 0, 40)
+	c, _ := m.clamped(t.Context(), newProducts(m.parameters), known, mask, 0, 40)
 	counts, total := map[string]float64{}, 0.0
 	for r := range n {
 		counts[fmt.Sprint(row(c.visible, r)[:3])]++

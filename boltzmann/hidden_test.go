@@ -182,7 +182,7 @@ func TestChainsOfHiddenKindsSettle(t *testing.T) {
 			}
 		}
 		frequent(t, c.visible, states, func(v []float64) float64 { return probability[fmt.Sprint(v)] })
-		clamped := m.clamped(t.Context(), w, kernels.NewMatrix(n, 3), dataset.Mask{true, false, true}, 0, 30)
+		clamped, _ := m.clamped(t.Context(), w, kernels.NewMatrix(n, 3), dataset.Mask{true, false, true}, 0, 30)
 		frequent(t, clamped.visible, states, func(v []float64) float64 {
 			if v[1] == 1 {
 				return 0

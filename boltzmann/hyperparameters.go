@@ -170,7 +170,7 @@ func (e Experiment) Rows() []runs.Hyperparameter {
 	return append(runs.Keyed("method", &e.Method, e.Method.Hyperparameters()), runs.Keyed("machine", &e.Machine, e.Machine.Hyperparameters())...)
 }
 
-// Notice returns "".
-func (e Experiment) Notice(*dataset.Set) string { return "" }
+// Notice warns of Gaussian units for categories.
+func (e Experiment) Notice(set *dataset.Set) string { return set.DensityNotice() }
 
 func (s MethodSpec) check() error { return runs.CheckHyperparameters(&s, s.Hyperparameters()) }

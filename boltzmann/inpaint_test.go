@@ -27,7 +27,7 @@ func TestClampedChainsSettleAtTheConditional(t *testing.T) {
 	for r := range rows {
 		rows[r] = row
 	}
-	c := m.clamped(t.Context(), newProducts(m.parameters), matrix(rows), mask, 0, 30)
+	c, _ := m.clamped(t.Context(), newProducts(m.parameters), matrix(rows), mask, 0, 30)
 	counts := make([]float64, 4)
 	for r := range n {
 		v := c.visible.Data[4*r : 4*r+4]
@@ -48,6 +48,17 @@ func TestClampedChainsSettleAtTheConditional(t *testing.T) {
 	}
 	if chi2 > 16.3 { // 99.9 % quantile at 3 degrees of freedom
 		t.Errorf("chi-squared %.1f of the states %v", chi2, counts)
+	}
+}
+
+// A sweep of a machine without weights draws two fair units anew, and so changes three chains of four.
+func TestTheLastSweepCountsChangedChains(t *testing.T) {
+	const n = 4000
+	m := randomModel(t, 4, 3)
+	clear(m.parameters.Flat)
+	p, err := m.Inpaint(t.Context(), split([][]float64{{0, 1, 0, 0}, {1, 1, 1, 1}}), dataset.Mask{true, false, true, false}, n/2, 3, nil)
+	if err != nil || math.Abs(p.Moved-0.75) > 5*math.Sqrt(0.75*0.25/n) {
+		t.Errorf("the last sweep changed a share of %v (%v)", p.Moved, err)
 	}
 }
 
@@ -228,9 +239,9 @@ func TestImputedCategories(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := randomModel(t, 4, 2)
-	sheets, again, _, err := m.Inpainting().Impute(t.Context(), gaps, draws, 30, 1, nil)
-	if err != nil || again == 0 || len(sheets) != draws {
-		t.Fatalf("%d draws, %d again, %v", len(sheets), again, err)
+	sheets, how, err := m.Inpainting().Impute(t.Context(), gaps, draws, 30, 1, nil)
+	if err != nil || how.Again == 0 || len(sheets) != draws {
+		t.Fatalf("%d draws, %+v, %v", len(sheets), how, err)
 	}
 	counts, logs := make([]float64, 3), make([]float64, 3)
 	for k := range logs {

@@ -74,7 +74,7 @@ func (e Experiment) checkLabels(set *dataset.Set) error {
 func checkLabeled(rows dataset.Split) error {
 	for r := range rows.Rows {
 		if rows.Labels == nil || rows.Labels[r] == dataset.Unlabeled {
-			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: omit labels = N from the data set, or keep fewer rows with subset", r+1, rows.Name)
+			return fmt.Errorf("row %d of %s has no label, and a machine with labels learns from rows that have one: label the row or leave it out of the file, or omit labels = N from the data set", r+1, rows.Name)
 		}
 	}
 	return nil

@@ -206,7 +206,7 @@ func TestLabeledChainsSettleAtTheModel(t *testing.T) {
 	for r := range n {
 		kernels.Row(known, r)[1] = 1
 	}
-	clamped := m.clamped(t.Context(), w, known, dataset.Mask{false, false}, 0, 30)
+	clamped, _ := m.clamped(t.Context(), w, known, dataset.Mask{false, false}, 0, 30)
 	frequent(t, clamped.visible, exact.Visible, func(v []float64) float64 {
 		if v[0] != 0 || v[1] != 1 {
 			return 0
@@ -353,7 +353,7 @@ func TestLabelsThatAreRefused(t *testing.T) {
 	}{
 		{"whose rows have no labels", PCD(), New(patterns(t).Shape()).Labels(2), patterns(t)},
 		{"labels go up to 9: give classes = 10", PCD(), machine.Labels(9), labeled},
-		{"has no label, and a machine with labels learns", PCD(), machine.Labels(10), unlabeled},
+		{"label the row or leave it out of the file, or omit labels = N", PCD(), machine.Labels(10), unlabeled},
 		{"classes = 1", PCD(), machine.Labels(1), labeled},
 		{"classes = 255", PCD(), machine.Labels(255), labeled},
 		{"a label needs a machine with one hidden layer", PCD(), machine.Labels(10).Hidden(4, 3), labeled},

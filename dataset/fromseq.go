@@ -22,7 +22,7 @@ import (
 // user's cache directory, which is gone when the program ends, and the system reads its pages as training needs them, except
 // on Windows and in web pages, where they are kept in memory. Each row has of.Shape.Units() numbers, from 0 to 1 unless the
 // binarisation is Real; the Columns of the schema describe them, and may be nil. FromSeq returns the first error of the
-// sequence. The Spec cannot open the set again, and must not standardise it.
+// sequence. The Spec cannot open the set again, and must not standardise it or keep rows with gaps.
 func (s Spec) FromSeq(of Schema, rows iter.Seq2[[]float32, error]) (*Set, error) {
 	if err := s.checkGiven(of.Shape, false); err != nil {
 		return nil, err
@@ -34,6 +34,8 @@ func (s Spec) FromSeq(of Schema, rows iter.Seq2[[]float32, error]) (*Set, error)
 	switch {
 	case of.Columns != nil && units != 0:
 		return nil, fmt.Errorf("data set %s: the columns of the schema have %s, but its shape is %v: correct one of them", s.Name, names.Count(of.Shape.Units()-units, "unit"), of.Shape)
+	case s.Gaps:
+		return nil, fmt.Errorf("data set %s: gaps = true, but rows on disk keep no missing values: give the rows to FromRows, or fill them in and omit gaps", s.Name)
 	case s.Standardize:
 		return nil, fmt.Errorf("data set %s: standardize = true would change rows on disk: yield standardised numbers, and omit standardize", s.Name)
 	}

@@ -111,4 +111,6 @@ func TestSequencesOfRowsRefuse(t *testing.T) {
 	wantError(t, err, "the columns of the schema have 1 unit, but its shape is 1×2")
 	_, err = Spec{Name: "mine", Binarization: Real, Standardize: true}.FromSeq(Schema{Shape: Shape{1, 2}}, yielded(nil, nil))
 	wantError(t, err, "omit standardize")
+	_, err = Spec{Name: "mine", Binarization: Real, Gaps: true}.FromSeq(Schema{Shape: Shape{1, 2}}, yielded([][]float64{{math.NaN(), 0}, {1, 2}}, nil))
+	wantError(t, err, "rows on disk keep no missing values")
 }

@@ -200,6 +200,9 @@ func (g *Gaps) Separator() rune {
 	return g.table.separator
 }
 
+// Written returns a number as the file writes it, with a decimal comma if its numbers have one.
+func (g *Gaps) Written(number string) string { return withPoint(number, g.comma) }
+
 // mask returns the missing units of all rows, row-major, or nil if there are none.
 func (g *Gaps) mask() (missing []bool) {
 	if g.Missing == 0 {

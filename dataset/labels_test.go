@@ -201,3 +201,13 @@ func TestLabelsThatBeginAtOne(t *testing.T) {
 		}
 	}
 }
+
+// Further rows may lack their column of labels, which the error for a row without a label advises.
+func TestFurtherRowsNeedNoLabels(t *testing.T) {
+	set := opened(t, Spec{Name: written(t, "train.csv", "a,b,label\nyes,no,cat\nno,no,dog\nyes,yes,cat\n"), Validation: new(0)})
+	_, err := set.ReadRows(written(t, "some.csv", "a,b,label\nyes,no,\nno,no,dog\n"))
+	wantError(t, err, `or leave out its row, or the column, since rows need no labels here`)
+	if rows, err := set.ReadRows(written(t, "none.csv", "a,b\nyes,no\nno,no\n")); err != nil || rows.Rows != 2 || rows.Labels != nil {
+		t.Errorf("rows without labels: %v, %v", rows, err)
+	}
+}

@@ -111,7 +111,7 @@ func (s Split) Inpaint(ctx context.Context, shape Shape, mask Mask, originals []
 	}
 	done := work.Meter(progress, chains)
 	p := Inpainting{Originals: images(originals), Corrupted: s.masked(shape, mask, func(int, int) float64 { return 0.5 })}
-	for chain := range chains {
+	for chain := 0; chain < chains && ctx.Err() == nil; chain++ {
 		p.Images = append(p.Images, images(fill(chain)))
 		done(1)
 	}

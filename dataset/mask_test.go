@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -99,4 +101,19 @@ func FuzzParseMask(f *testing.F) {
 			t.Errorf("%q hides %d of %d pixels of %v", text, missing, len(m), s)
 		}
 	})
+}
+
+// Inpainting draws no further chain once its context has ended.
+func TestInpaintingStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	rows, filled := Split{Shape: Shape{1, 2}, Values: Bytes(2, []uint8{0, 255})}, 0
+	_, err := rows.Inpaint(ctx, rows.Shape, Mask{true, false}, rows.Floats(), 9, func(int) [][]float64 {
+		if filled++; filled == 2 {
+			cancel()
+		}
+		return rows.Floats()
+	}, nil)
+	if !errors.Is(err, context.Canceled) || filled != 2 {
+		t.Errorf("%d chains, %v", filled, err)
+	}
 }

@@ -197,6 +197,9 @@ func (s Spec) fromTable(t *table, data source) (source, error) {
 		if of.train, of.test, err = t.coded(s, nil); err != nil {
 			err = fmt.Errorf("%s: %w", s.files(" and "), err)
 		} else if err = s.finish(&of, nil); err == nil {
+			if named && failure != nil {
+				of.doubt = names.Lines(of.doubt, fmt.Sprintf("columns of numbers become ranges, since real numbers are refused: %v", failure))
+			}
 			return of, nil
 		}
 		if failure == nil || !named {

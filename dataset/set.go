@@ -801,4 +801,5 @@ type Inpainting struct {
 	Images []Sheet
 	// Effective holds the effective sample sizes of the originals, if importance resampling drew the images.
 	Effective []float64
+	Moved     float64 // share of the chains whose last sweep changed a missing unit, if the model counts them
 }

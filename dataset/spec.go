@@ -141,7 +141,11 @@ func (s Spec) read(fresh bool) (*Set, error) {
 			return nil, err
 		}
 		if path != "" && path == s.cachePath(fresh) {
-			_ = set.keep(set.spec.cachePath(false), path) // else the files are only read again
+			plain := set.spec.cachePath(false)
+			if s.numbers && set.doubt != "" {
+				plain = path // since the notice is not of a set that is opened as it is
+			}
+			_ = set.keep(plain, path) // else the files are only read again
 		}
 	}
 	if standardize {

@@ -183,3 +183,23 @@ func TestStandardizeSequences(t *testing.T) {
 		t.Errorf("the steps are %v", of.Reals())
 	}
 }
+
+// Numbers that real numbers of 32 bits cannot tell apart become ranges. A notice says so where real numbers were wanted, also from the
+// cache.
+func TestNumbersThatBecomeRanges(t *testing.T) {
+	cached(t)
+	text := "east,kind\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d.%d,%c\n", 5432100+i*i%31, i%10, 'a'+i%3)
+	}
+	spec := Spec{Name: written(t, "places.csv", text)}
+	for range 2 {
+		set, err := spec.OpenSuggested()
+		if err != nil || set.Spec().Binarization != Fixed || !strings.HasPrefix(set.Notice(), "columns of numbers become ranges, since") {
+			t.Errorf("error %v, notice %q", err, set.Notice())
+		}
+		if notice := opened(t, set.Spec()).Notice(); notice != "" {
+			t.Errorf("notice %q", notice)
+		}
+	}
+}

@@ -949,6 +949,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			remedy := t.withoutMissing(c.Name) + t.gapsOf(columns)
 			switch {
 			case t.open:
+			case t.like != nil && c.Kind == LabelColumn:
+				remedy = ", or the column, since rows need no labels here"
 			case t.like != nil:
 				remedy += "; or train the model with gaps = true (train --gaps), so that rows may have gaps"
 			default:

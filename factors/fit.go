@@ -355,7 +355,7 @@ func checkData(rows, factors int, variance []float64, shared, dropConstant bool)
 	case factors >= varied:
 		return fmt.Errorf("%s of %s that vary: use fewer", names.Count(factors, "factor"), names.Count(varied, "variable"))
 	case !shared && !Identified(varied, factors):
-		return fmt.Errorf("%s of %s are not identified: they have more parameters than the covariance has distinct entries; use fewer factors",
+		return fmt.Errorf("%s of %s are not identified: they have more parameters than the covariance has distinct entries; use fewer factors, or more variables",
 			names.Count(factors, "factor"), names.Count(varied, "variable"))
 	}
 	return nil

@@ -332,7 +332,7 @@ func TestWhatCannotBeFittedIsRefused(t *testing.T) {
 		{FitPPCA, rows[:4], 3, "3 factors of 4 training rows"},
 		{FitPPCA, nil, 1, "no rows"},
 		{FitPPCA, flat, 1, "no variance beyond 1 component: use fewer, or bring the variables to one scale"},
-		{fa, rows, 2, "2 factors of 4 variables are not identified"},
+		{fa, rows, 2, "2 factors of 4 variables are not identified: they have more parameters than the covariance has distinct entries; use fewer factors, or more variables"},
 		{fa, constant, 2, "1 variable of 5 constant in the training rows, the first is variable 5"},
 	} {
 		m, err := c.fit(c.rows, c.q)

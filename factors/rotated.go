@@ -150,7 +150,7 @@ func (c Components) Suggested() (n int) {
 
 // ParallelAnalysis compares the covariance of n rows with the covariances of random tables, which it draws from the seed. It refuses
 // variables that are constant, and fewer rows than variables.
-func ParallelAnalysis(covariance mat.Symmetric, n, tables int, seed uint64) (c Components, err error) {
+func ParallelAnalysis(ctx context.Context, covariance mat.Symmetric, n, tables int, seed uint64) (c Components, err error) {
 	d := covariance.SymmetricDim()
 	if n <= d || tables < 1 {
 		return c, fmt.Errorf("%s of %s, and %s: parallel analysis needs more rows than variables, and a table", names.Count(n, "row"), names.Count(d, "variable"), names.Count(tables, "random table"))
@@ -160,6 +160,9 @@ func ParallelAnalysis(covariance mat.Symmetric, n, tables int, seed uint64) (c C
 	}
 	random, drawn := rand.New(rand.NewPCG(seed, 3)), make([][]float64, d)
 	for range tables {
+		if err := ctx.Err(); err != nil {
+			return Components{}, err
+		}
 		// The factor of a covariance of normal rows has normal numbers below its diagonal, and roots of χ² on it (Bartlett 1933).
 		factor := mat.NewDense(d, d, nil)
 		for i := range d {
@@ -216,7 +219,7 @@ func (m *Model) judgements() []runs.Encoding {
 		return of.matrix, rows.Rows, nil
 	}
 	return []runs.Encoding{
-		{Kind: "fit", Columns: []string{"rows", "chi_squared", "freedom", "p", "bic"}, Lines: "model", Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
+		{Kind: "fit", Columns: []string{"rows", "chi_squared", "freedom", "p", "bic"}, Lines: "model", Training: true, Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
 			covariance, n, err := covarianceOf(rows)
 			if err != nil {
 				return nil, err
@@ -224,12 +227,12 @@ func (m *Model) judgements() []runs.Encoding {
 			test, err := m.Test(covariance, n)
 			return [][]float64{{float64(n), test.ChiSquared, float64(test.Freedom), test.P, test.ChiSquared - float64(test.Freedom)*math.Log(float64(n))}}, err
 		}},
-		{Kind: "parallel", Columns: []string{"eigenvalue", "random_mean", "random_95", "suggested"}, Samples: 100, Lines: "component", Encode: func(_ context.Context, rows dataset.Split, tables int, seed uint64) (all [][]float64, err error) {
+		{Kind: "parallel", Columns: []string{"eigenvalue", "random_mean", "random_95", "suggested"}, Samples: 100, Lines: "component", Training: true, Encode: func(ctx context.Context, rows dataset.Split, tables int, seed uint64) (all [][]float64, err error) {
 			covariance, n, err := covarianceOf(rows)
 			if err != nil {
 				return nil, err
 			}
-			c, err := ParallelAnalysis(covariance, n, tables, seed)
+			c, err := ParallelAnalysis(ctx, covariance, n, tables, seed)
 			for k, v := range c.Values {
 				suggested := 0.0
 				if k < c.Suggested() {

@@ -57,7 +57,7 @@ func TestRotationsAsByR(t *testing.T) {
 // psych 2.2.9 prints these eigenvalues and their means in 2,000 random tables by fa.parallel(…, n.obs = 112, fa = "pc"), and suggests one
 // component.
 func TestParallelAnalysisAsByPsych(t *testing.T) {
-	c, err := ParallelAnalysis(ability, 112, 2000, 1)
+	c, err := ParallelAnalysis(t.Context(), ability, 112, 2000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestParallelAnalysisAsByPsych(t *testing.T) {
 	if n := c.Suggested(); n != 1 {
 		t.Errorf("%d components, want 1", n)
 	}
-	_, err = ParallelAnalysis(ability, 6, 10, 1)
+	_, err = ParallelAnalysis(t.Context(), ability, 6, 10, 1)
 	wantError(t, err, "more rows than variables")
 }
 

@@ -105,7 +105,7 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	if err != nil {
 		return dataset.Inpainting{}, err
 	}
-	return split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
+	p, err := split.Inpaint(ctx, m.shape, mask, split.Floats(), chains, func(chain int) [][]float64 {
 		return m.sheet(data.Rows, func(k int) float64 {
 			k = (k/units*chains+chain)*units + k%units
 			if c.Draws {
@@ -114,6 +114,8 @@ func (m *Model) Inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 			return float64(draws.Means[0][k])
 		}).Values
 	}, nil)
+	p.Moved = float64(draws.Moved) / float64(draws.Rows)
+	return p, err
 }
 
 // Descend draws the same n dreams as Means and returns, for each hidden layer hˡ from h¹ upward,

@@ -96,6 +96,20 @@ func TestInpaint(t *testing.T) {
 	})
 }
 
+// A sweep of a machine without weights keeps a fair unit if it picks the previous state among two candidates, and else draws it anew.
+func TestTheLastSweepCountsChangedChains(t *testing.T) {
+	t.Parallel()
+	const chains = 4000
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	clear(m.parameters.Flat)
+	rows := dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, []uint8{255, 0, 255, 0})}
+	p, err := m.Inpaint(t.Context(), rows, dataset.Mask{false, true, false, false}, chains, Chain{Sweeps: 3, Candidates: 2, Inner: 1, Retain: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantNear(t, "the share of changed chains", p.Moved, 0.25, 5*math.Sqrt(0.25*0.75/chains))
+}
+
 // TestMissingPixelsDoNotMatter inpaints rows that differ only in missing pixels.
 func TestMissingPixelsDoNotMatter(t *testing.T) {
 	t.Parallel()

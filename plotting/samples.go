@@ -238,11 +238,14 @@ func (h headings) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // Inpainting draws images side by side (BiHM thesis 2016, Fig 3.1): the originals, the images with
-// the missing part in grey, and the result of each chain.
+// the missing part in grey, and the result of each chain or draw.
 func Inpainting(p dataset.Inpainting) *Figure {
-	columns := []Column{{"original", p.Originals}, {"given", p.Corrupted}}
+	columns, what := []Column{{"original", p.Originals}, {"given", p.Corrupted}}, "chain"
+	if p.Effective != nil {
+		what = "draw"
+	}
 	for i, images := range p.Images {
-		columns = append(columns, Column{fmt.Sprintf("chain %d", i+1), images})
+		columns = append(columns, Column{fmt.Sprintf("%s %d", what, i+1), images})
 	}
 	return SideBySide(columns...)
 }

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"io/fs"
 	"math"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -709,6 +710,29 @@ func explain(ctx context.Context, run *runs.Run, model any, set *dataset.Set, ro
 	return e, err
 }
 
+// places returns names of rows: their numbers in the file of the set, if it has them.
+func (e explained) places(indices []int) (all []string) {
+	var file dataset.Split
+	path := e.set.Spec().Name
+	if test := e.set.Spec().Test; test != "" && e.rows.Name == "test" {
+		path = test
+	}
+	if e.set.Spec().IsFile() && !e.set.MadeFromRows() {
+		file, _ = e.set.ReadRows(path) // else the rows have no numbers
+	}
+	for _, row := range e.rows.Floats(indices...) {
+		name := "a row"
+		for r := range file.Rows {
+			if file.Mask(r) == nil && slices.Equal(file.Floats(r)[0], row) {
+				name = fmt.Sprintf("row %d of %s", r+1, clipped(filepath.Base(path), 20))
+				break
+			}
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
 // number returns the number of the file for a value of the unit of a column.
 func (e explained) number(column int, unit float64) float64 {
 	row := make([]float64, e.set.Shape().Units())
@@ -779,8 +803,9 @@ func (e explained) reasons() *Figure {
 	}
 	var panels []*plot.Plot
 	worst, shown := largest(sums, rows), largest(odd, mostMarginals)
-	for _, r := range worst {
-		p := newPanel(fmt.Sprintf("row %d: log p of each column (nats)", r+1), "")
+	places := e.places(worst)
+	for k, r := range worst {
+		p := newPanel(places[k]+": log p of each column (nats)", "")
 		p.X.Tick.Marker = linearTicks{few: true}
 		best := marked(draw.RingGlyph{}, 0)
 		var ticks plot.ConstantTicks

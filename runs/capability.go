@@ -150,8 +150,8 @@ type Inpainter interface {
 // chains per row.
 type Inpainting struct {
 	Uses []string // the chain options that have an effect: candidates, inner, retain, draws
-	// Sweeps is the suggested number of sweeps for draws, or 0 if draws are exact without chains. With Chain.Draws, a mask
-	// may hide all pixels.
+	// Sweeps is the suggested number of sweeps for draws, or 0 if Fill needs no chains. With Chain.Draws, a mask may hide
+	// all pixels.
 	Sweeps int
 	Fill   func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error)
 }
@@ -195,9 +195,10 @@ type Encoding struct {
 	Columns []string // the names of the numbers in a line
 	Samples int      // the usual number of samples per row, or 0 if Encode draws none
 	// Encode returns a line of numbers for each row or, if Units is true, for each unit of a row, whatever the rows are.
-	Encode func(ctx context.Context, rows dataset.Split, samples int, seed uint64) ([][]float64, error)
-	Units  bool
-	Lines  string // what a line describes, such as factor, if it is neither a row nor a unit; then Encode gets the training rows
+	Encode   func(ctx context.Context, rows dataset.Split, samples int, seed uint64) ([][]float64, error)
+	Units    bool
+	Lines    string // what a line describes, such as factor, if it is neither a row nor a unit
+	Training bool   // whether Encode describes the training rows, which it gets then
 }
 
 // A Rotator is an Encoder whose features can be rotated.

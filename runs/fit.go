@@ -628,7 +628,11 @@ func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measu
 // CheckRows returns an error if rows do not fit a model with the given number of visible units, or if values are missing.
 func CheckRows(visible int, rows dataset.Split) error {
 	if slices.Contains(rows.Missing, true) {
-		return fmt.Errorf("the %s rows have missing values, first in row %d, but complete rows are needed here: fill them in with helmholtz impute", rows.Name, slices.Index(rows.Missing, true)/rows.Shape.Units()+1)
+		remedy := ""
+		if rows.Name != "given" { // but a part of the data of a run
+			remedy = ", and train on the completed copy"
+		}
+		return fmt.Errorf("the %s rows have missing values, first in row %d, but complete rows are needed here: fill them in with helmholtz impute%s", rows.Name, slices.Index(rows.Missing, true)/rows.Shape.Units()+1, remedy)
 	}
 	return CheckObserved(visible, rows)
 }

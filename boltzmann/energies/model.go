@@ -271,7 +271,7 @@ func (m *Model) withSeed(seed uint64) *Model {
 // Inpainting fills in masked units by Markov chains in which the other units are known. It refuses conditional
 // machines and machines of real units.
 func (m *Model) Inpainting() runs.Inpainting {
-	return runs.Inpainting{Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
+	return runs.Inpainting{Sweeps: 500, Fill: func(ctx context.Context, rows dataset.Split, mask dataset.Mask, chains int, c runs.Chain, seed uint64, progress func(float64)) (dataset.Inpainting, error) {
 		if m.given || m.scaling != nil {
 			return dataset.Inpainting{}, fmt.Errorf("this machine cannot inpaint: sample from it if it is conditional or gated, or use a machine of binary units")
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -102,17 +103,26 @@ func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 		return dataset.Inpainting{}, err
 	}
 	free := slices.DeleteFunc(m.all(), func(i int) bool { return i < len(mask) && !mask[i] })
-	return split.Inpaint(ctx, m.shape, mask, known, chains, func(chain int) [][]float64 {
+	var moved atomic.Int64
+	p, err := split.Inpaint(ctx, m.shape, mask, known, chains, func(chain int) [][]float64 {
 		means := make([][]float64, split.Rows)
 		work.Parallel(split.Rows, func(r int) {
 			x, at := slices.Clone(known[r]), philox.Counter{Purpose: philox.Clamp, Datum: uint32(r), Sample: uint32(chain), Layer: 1}
 			start(x, free, philox.Key(m.seed), at)
 			at.Layer = 0
-			m.run(ctx, x, free, c.Sweeps, at)
+			m.run(ctx, x, free, c.Sweeps-1, at)
+			before := slices.Clone(x[:len(mask)])
+			at.Step = uint32(c.Sweeps - 1)
+			m.sweep(x, free, 1, philox.Key(m.seed), at)
+			if !slices.Equal(before, x[:len(mask)]) {
+				moved.Add(1)
+			}
 			if means[r] = x; !c.Draws {
 				means[r] = m.means(x)
 			}
 		})
 		return means
 	}, progress)
+	p.Moved = float64(moved.Load()) / float64(chains*split.Rows)
+	return p, err
 }

@@ -405,6 +405,10 @@ func TestInpainting(t *testing.T) {
 	if math.Abs(share-want) > 4.5*math.Sqrt(want*(1-want)/chains) {
 		t.Errorf("the missing unit is on in %v of the draws, want %v", share, want)
 	}
+	m = randomModel(t, 3, MachineSpec{Hidden: 2}, 0) // whose sweeps draw a fair unit anew
+	if p, err = m.inpaint(t.Context(), split([][]float64{{1, 0, 1}}), dataset.Mask{false, true, false}, chains, runs.Chain{Sweeps: 3}, nil); err != nil || math.Abs(p.Moved-0.5) > 4.5*math.Sqrt(0.25/chains) {
+		t.Errorf("the last sweep changed a share of %v of the chains (%v)", p.Moved, err)
+	}
 }
 
 // lines are 40 training and 4 validation rows of 3by3.

@@ -14,6 +14,7 @@ type Draws struct {
 	Means [][]float32
 	// LogP and LogQ hold log p(x,h) and log q(h|x) of each row, in nats.
 	LogP, LogQ []float64
+	Moved      int // chains of Inpaint whose last sweep changed x
 }
 
 // NewDraws allocates draws with this many rows, without means.

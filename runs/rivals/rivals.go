@@ -8,6 +8,7 @@ package rivals
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -62,7 +63,7 @@ func isReal(c dataset.Column) bool { return c.Kind == dataset.RealColumn && c.Va
 // tableOf returns the rows of a split by the columns of its set.
 func tableOf(set *dataset.Set, rows dataset.Split) (t table, err error) {
 	if rows.Lacking() > 0 {
-		return t, fmt.Errorf("the %s rows have missing values, and rivals need complete rows: omit --rivals", rows.Name)
+		return t, fmt.Errorf("the %s rows have missing values, and rivals need complete rows: take them with Split.Complete", rows.Name)
 	}
 	columns := columnsOf(set, rows)
 	t.weights = rows.Counts()
@@ -100,10 +101,14 @@ func tableOf(set *dataset.Set, rows dataset.Split) (t table, err error) {
 // A mixture is fitted to at most mostReals real columns and at most mostRows training rows.
 const mostReals, mostRows = 100, 5000
 
-// Fit fits rivals to the training rows of a set, a mixture to at most 5,000 of them, and returns their log p of other rows. A
-// mixture of more than 100 columns of numbers, and a model of too few rows for its covariance, are not fitted.
+// Fit fits rivals to the complete training rows of a set, a mixture to at most 5,000 of them, and returns their log p of other complete
+// rows. A mixture of more than 100 columns of numbers, and a model of too few rows for its covariance, are not fitted.
 func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
-	train, err := tableOf(set, set.Train())
+	complete := set.Train().Complete()
+	if complete.Rows == 0 {
+		return nil, errors.New("no training row is complete, but rivals learn from complete rows: omit --rivals")
+	}
+	train, err := tableOf(set, complete)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +145,7 @@ func Fit(set *dataset.Set, rows dataset.Split) (all []Rival, err error) {
 		return append(all, mixture), nil
 	}
 	few := train
-	if part := set.Train().Subset(mostRows, 1); part.Rows < len(train.codes) {
+	if part := complete.Subset(mostRows, 1); part.Rows < len(train.codes) {
 		if few, err = tableOf(set, part); err != nil {
 			return nil, err
 		}

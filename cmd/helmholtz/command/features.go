@@ -66,9 +66,16 @@ func newFeatures() *cobra.Command {
 		}
 		i := slices.Index(kinds, cmp.Or(kind, kinds[0]))
 		if i < 0 {
-			return misuse(c, "--kind %s: %s has %s; give one of these, or omit it%s", kind, runs.NounOf(run.Experiment()), strings.Join(kinds, ", "), names.Meant(kind, kinds...))
+			after := ""
+			if rotation != "" {
+				after = " after --rotate " + rotation
+			}
+			return misuse(c, "--kind %s: %s has %s%s; give one of these, or omit it%s", kind, runs.NounOf(run.Experiment()), strings.Join(kinds, ", "), after, names.Meant(kind, kinds...))
 		}
 		e := all[i]
+		if err := refuseIdle(c, e.Training, "--kind fit or parallel", "dataset"); err != nil {
+			return err
+		}
 		switch {
 		case (e.Units || e.Lines != "") && path != "":
 			return misuse(c, "--rows %s has no effect with --kind %s, which describes the model: omit --rows", path, e.Kind)
@@ -85,14 +92,13 @@ func newFeatures() *cobra.Command {
 		}
 		var rows dataset.Split
 		switch {
-		case e.Units:
-		case e.Lines != "":
+		case e.Training:
 			training, err := run.DatasetAt(data)
 			if err != nil {
 				return fmt.Errorf("--kind %s describes the training rows: %w; if the data have moved, name their path with --dataset", e.Kind, err)
 			}
 			rows = training.Train()
-		default:
+		case !e.Units && e.Lines == "":
 			if rows, err = rowsOf(c, path, format, set.ReadRows, set.ParseRows); err != nil {
 				return err
 			}

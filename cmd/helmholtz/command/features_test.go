@@ -76,17 +76,27 @@ func TestFeatures(t *testing.T) {
 			t.Errorf("features %s: %s (%v)", args, text, err)
 		}
 	}
+	if err := os.Rename("people.csv", "moved.csv"); err != nil { // Parameters need no data
+		t.Fatal(err)
+	}
+	succeed(t, strings.Fields("features ppca --kind correlations --rotate promax --out g.csv")...)
+	if err := os.Rename("moved.csv", "people.csv"); err != nil {
+		t.Fatal(err)
+	}
 	for says, args := range map[string][]string{
-		"--rotate promx: use varimax or promax":                            {"fa", "--kind", "loadings", "--rotate", "promx"},
-		"has no factors to rotate (--rotate)":                              {"ica", "--kind", "mixing", "--rotate", "promax"},
-		"leave out variables that others determine":                        {"fa", "--kind", "fit"},
-		"give a file of rows, such as --rows rows.csv":                     {"ppca"},
-		"--rows people.csv has no effect with --kind loadings":             {"ppca", "--kind", "loadings", "--rows", "people.csv"},
-		"regression, bartlett, loadings, fit, parallel; give one of these": {"fa", "--kind", "components"},
-		"--samples: --kind regression does not use it":                     {"fa", "--rows", "people.csv", "--samples", "3"},
-		"use a name that ends in .csv, .parquet, .npy":                     {"fa", "--out", "f.txt"},
-		"--stdin has no effect without --rows -":                           {"fa", "--rows", "people.csv", "--stdin", "csv"},
-		"is the file of rows, which it would replace":                      {"fa", "--rows", "people.csv", "--out", "people.csv"},
+		"--rotate promx: use varimax or promax":                                    {"fa", "--kind", "loadings", "--rotate", "promx"},
+		"has no factors to rotate (--rotate)":                                      {"ica", "--kind", "mixing", "--rotate", "promax"},
+		"leave out variables that others determine":                                {"fa", "--kind", "fit"},
+		"give a file of rows, such as --rows rows.csv":                             {"ppca"},
+		"--rows people.csv has no effect with --kind loadings":                     {"ppca", "--kind", "loadings", "--rows", "people.csv"},
+		"regression, bartlett, loadings, fit, parallel; give one of these":         {"fa", "--kind", "components"},
+		"regression, bartlett, loadings, correlations after --rotate promax; give": {"ppca", "--kind", "fit", "--rotate", "promax"},
+		"--samples: --kind regression does not use it":                             {"fa", "--rows", "people.csv", "--samples", "3"},
+		"use a name that ends in .csv, .parquet, .npy":                             {"fa", "--out", "f.txt"},
+		"--dataset has no effect without --kind fit or parallel":                   {"fa", "--rows", "people.csv", "--dataset", "people.csv"},
+		"--kind fit describes the training rows: ":                                 {"ppca", "--kind", "fit", "--dataset", "nowhere.csv"},
+		"--stdin has no effect without --rows -":                                   {"fa", "--rows", "people.csv", "--stdin", "csv"},
+		"is the file of rows, which it would replace":                              {"fa", "--rows", "people.csv", "--out", "people.csv"},
 	} {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"features"}, args...)...); code == 0 || !strings.Contains(out, says) {
 			t.Errorf("features %v says %s, not %s", args, out, says)

@@ -3,7 +3,9 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -21,7 +23,7 @@ func TestTablesWithGaps(t *testing.T) {
 		}
 		text += strings.Join(fields, ",") + "\n"
 	}
-	for path, text := range map[string]string{"open.csv": text, "whole.csv": whole, "odd.csv": "age,pay,sick,town\n,9.5,,\n,3.25,,\n", "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
+	for path, text := range map[string]string{"open.csv": text, "whole.csv": whole, "tests.csv": "age,pay,sick,town\n,3.25,no,Aa\n31,3.25,no,Aa\n31,99.25,no,Aa\n,3.25,no,Aa\n", "odd.csv": "age,pay,sick,town\n,9.5,,\n,3.25,,\n", "rows.csv": "age,pay,sick,town\n,1.25,no,Aa\n31,,yes,\n"} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +55,23 @@ func TestTablesWithGaps(t *testing.T) {
 			t.Errorf("%s: %s", run, filled)
 		}
 	}
+	// Rivals are compared on complete rows, so the lead counts from log p of these.
+	var of map[string]float64
+	lines := succeed(t, strings.Fields("eval rbm --rivals")...)
+	if want := "log p of complete rows "; !strings.Contains(lines, want) || !strings.Contains(lines, "rivals learn from 45 of 65 training rows, and are compared on 4 of 8 rows, which are complete\n") {
+		t.Errorf("eval rbm --rivals prints\n%s", lines)
+	}
+	_ = json.Unmarshal([]byte(succeed(t, strings.Fields("eval rbm --rivals --json")...)), &of) // of numbers alone
+	if lead := of["rival_mixture"] - of["log_p_complete"]; of["log_p_complete"] == 0 || !(math.Abs(lead-of["rival_mixture_lead"]) < 1e-9) {
+		t.Errorf("the mixture leads by %v, not %v", of["rival_mixture_lead"], lead)
+	}
 	succeed(t, strings.Fields("train ppca --components 1 --standardize --binarization real --subset 40 --validation 0 --out complete --epochs 1 --dataset whole.csv")...)
+	// The figure of odd rows has the numbers of the file, whose rows with gaps count.
+	succeed(t, strings.Fields("train factor-analysis --factors 1 --standardize --binarization real --gaps --test tests.csv "+data+"tested")...)
+	succeed(t, strings.Fields("plot tested --figure-format svg --out figures")...)
+	if figure, err := os.ReadFile("figures/tested-odd.svg"); err != nil || !strings.Contains(string(figure), "row 3 of tests.csv: ") {
+		t.Errorf("the figure of odd rows does not name row 3 (%v)", err)
+	}
 	// Log p of a single column is above log p of four columns, but the row is the oddest one of its column.
 	var ranked []struct{ Rank *float64 }
 	out := succeed(t, strings.Fields("eval fa --rows odd.csv --rank --json")...)
@@ -61,6 +79,7 @@ func TestTablesWithGaps(t *testing.T) {
 		t.Errorf("ranks: %s (%v)", out, err)
 	}
 	for args, says := range map[string]string{
+		"features fa --kind fit":                             "fill them in with helmholtz impute, and train on the completed copy\n",
 		"eval complete --rows rows.csv":                      "or fill in all missing values with helmholtz impute; of 2 rows, values are missing: 1 in \"age\", 1 in \"pay\", 1 in \"town\"; or train the model with gaps = true (train --gaps), so that rows may have gaps\n",
 		"train --gaps --algorithm bihm " + data + "hm":       "phases = bihm, whose p* is of complete rows, learns only from complete rows: use the preset rws or nrws",
 		"train ica --binarization real --gaps " + data + "i": "an analysis of independent components learns only from complete rows",
@@ -70,6 +89,39 @@ func TestTablesWithGaps(t *testing.T) {
 	} {
 		if code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...); code == 0 || !strings.Contains(err, says) {
 			t.Errorf("%s says %s", args, err)
+		}
+	}
+}
+
+// Pictures of a run with gaps are complete rows. A Helmholtz machine then fills in hidden pixels by 1,000 samples, and a flag of chains
+// is refused by name for models without chains.
+func TestPicturesWithGaps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text strings.Builder
+	for i := range 60 {
+		fields := strings.Split(fmt.Sprintf("%04b", i*7%16), "")
+		if i%3 == 0 {
+			fields[i%4] = "NA"
+		}
+		fmt.Fprintln(&text, strings.Join(fields, ","))
+	}
+	if err := os.WriteFile("pixels.csv", []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := "--dataset pixels.csv --shape 2x2 --gaps --epochs 1 --batch 10 --out "
+	succeed(t, strings.Fields("train --algorithm nrws --layers 2 "+data+"nrws")...)
+	succeed(t, strings.Fields("train boltzmann --algorithm pcd --layers 2 "+data+"rbm")...)
+	succeed(t, strings.Fields("train factor-analysis --binarization real --factors 1 --dataset pixels.csv --shape 2x2 --gaps --epochs 1 --out fa")...)
+	for args, want := range map[string]string{
+		"inpaint nrws --mask left":                             `\Athe images are among the 2 of 6 test rows without missing values\n\d{3}\.\d samples a row effective, on average, and \d{3}\.\d in the row with fewest\n\z`,
+		"inpaint nrws --mask left --candidates 2 --chains 3":   `\n[12]\.\d samples a row effective, on average, and [12]\.\d in the row with fewest, fewer than its draws, which repeat hidden units\n\z`,
+		"inpaint rbm --mask left":                              `\Athe images are among the 2 of 6 test rows without missing values\n\z`,
+		"inpaint nrws --mask left --sweeps 50":                 "--sweeps: a Helmholtz machine does not use it; omit it",
+		"inpaint fa --mask left --sweeps 50":                   "--sweeps: a factor analysis does not use it; omit it",
+		"sample nrws --kind reconstructions --n 3 --out s.png": `\Athe images are among the 2 of 6 test rows without missing values\n\z`,
+	} {
+		if _, _, says := helmholtz(t, t.Context(), strings.Fields(args)...); !regexp.MustCompile(want).MatchString(says) {
+			t.Errorf("%s says %s", args, says)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func newImpute() *cobra.Command {
 	fileFlag(f, &out, "out", "filled.csv", "`file` to write: CSV, JSON or Parquet, by its extension", rowFormats...)
 	stdinFlag(f, &format)
 	numberFlag(f, &x.Draws, "draws", 1, 1, "`number` of completed copies of the rows")
-	numberFlag(f, &x.Sweeps, "sweeps", 0, 0, "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)")
+	numberFlag(f, &x.Sweeps, "sweeps", 0, 0, sweepsUsage)
 	f.BoolVar(&x.Within, "within", false, "move numbers that are filled in into the range of their column in the training file")
 	f.BoolVar(&x.Spread, "spread", false, "write one copy with means and most frequent values, and their deviations and shares in columns NAME_sd and NAME_share")
 	checkpointFlag(f, &which)
@@ -85,23 +85,33 @@ func newImpute() *cobra.Command {
 			said += fmt.Sprintf("; missing labels, which are not filled in: %d", gaps.Labels)
 		}
 		fmt.Fprintln(c.ErrOrStderr(), said)
-		text, again, effective, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
+		text, how, err := x.impute(c.Context(), by, gaps, extensionOf(out), newFraction(c.ErrOrStderr(), "imputing"))
 		if err != nil {
 			return err
 		}
-		if again > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(again, "draw"))
+		if how.Again > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%s repeated, in which a categorical column had no value or several, since the model draws its units one by one\n", names.Count(how.Again, "draw"))
 		}
-		if effective > 0 {
-			repeated := ""
-			if effective < float64(x.Draws) {
-				repeated = ", fewer than its draws, which repeat hidden units"
-			}
-			fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average%s\n", effective, repeated)
+		if how.Effective > 0 {
+			sayEffective(c, how.Effective, how.Fewest, x.Draws)
+		}
+		if by.Sweeps > 0 && rows > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "the last sweep changed missing values in %.1f %% of the chains\n", 100*how.Moved)
 		}
 		return savedAt(c, out, writeFile(out, text))
 	}
 	return c
+}
+
+const sweepsUsage = "`N` sweeps of each chain (default 20 for a Helmholtz machine, 500 for a Boltzmann machine)"
+
+// sayEffective writes the mean and the smallest effective sample size of rows of which importance resampling picked draws.
+func sayEffective(c *cobra.Command, mean, fewest float64, draws int) {
+	repeated := ""
+	if fewest < float64(draws) {
+		repeated = ", fewer than its draws, which repeat hidden units"
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%.1f samples a row effective, on average, and %.1f in the row with fewest%s\n", mean, fewest, repeated)
 }
 
 // refuseReplaced refuses an output file that is the file of rows.
@@ -123,26 +133,26 @@ type imputing struct {
 	Seed   uint64          `json:"seed"`
 }
 
-// impute returns rows in a format, with their missing fields filled in: all draws or, with Spread, one copy (see spreadOf). again is
-// the number of draws that it repeated, and effective the mean effective sample size, as runs.Inpainting.Impute returns them.
-func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, again int, effective float64, err error) {
+// impute returns rows in a format, with their missing fields filled in: all draws or, with Spread, one copy (see spreadOf), and
+// how runs.Inpainting.Impute drew them.
+func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.Gaps, format string, progress func(float64)) (text []byte, how runs.Imputed, err error) {
 	columns, numbered := gaps.Columns, x.Draws > 1 && !x.Spread
 	if numbered {
 		if slices.ContainsFunc(columns, func(c dataset.Column) bool { return c.Name == "draw" }) {
-			return nil, 0, 0, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
+			return nil, how, fmt.Errorf("%d draws add a column draw, but the rows have one: draw once, with seed 1, then with seed 2 and so on", x.Draws)
 		}
 		columns = append([]dataset.Column{{Name: "draw"}}, columns...)
 	}
-	sheets, again, effective, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
+	sheets, how, err := by.Impute(ctx, gaps, x.Draws, x.Sweeps, x.Seed, progress)
 	if err != nil {
-		return nil, again, 0, err
+		return nil, how, err
 	}
 	all := [][]string{}
 	var copies [][][]string
 	for d, sheet := range sheets {
 		filled, err := gaps.Complete(sheet, dataset.Writing{Within: x.Within}, format != "csv" || x.Spread)
 		if err != nil {
-			return nil, again, 0, err
+			return nil, how, err
 		}
 		copies = append(copies, filled)
 		for _, row := range filled {
@@ -153,18 +163,25 @@ func (x imputing) impute(ctx context.Context, by runs.Inpainting, gaps *dataset.
 		}
 	}
 	if x.Spread {
-		if columns, all, err = spreadOf(gaps, copies); err != nil {
-			return nil, again, 0, err
+		if all, err = gaps.Complete(sheets[0], dataset.Writing{}, format != "csv"); err != nil {
+			return nil, how, err
+		}
+		written := gaps.Written
+		if format != "csv" {
+			written = func(number string) string { return number }
+		}
+		if columns, all, err = spreadOf(gaps, all, copies, written); err != nil {
+			return nil, how, err
 		}
 	}
 	text, err = rowsAs(format, columns, all, gaps.Separator())
-	return text, again, effective, err
+	return text, how, err
 }
 
-// spreadOf returns one copy of rows with the mean or the most frequent value of each missing field over completed copies, and columns
-// with the standard deviation or the share of the copies that have this value.
-func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column, all [][]string, err error) {
-	columns, all = slices.Clone(gaps.Columns), slices.Clone(copies[0])
+// spreadOf changes rows: each missing field becomes its mean or its most frequent value over completed copies, and new columns have
+// the standard deviation or the share of the copies that have this value. written returns a number as the rows write it.
+func spreadOf(gaps *dataset.Gaps, all [][]string, copies [][][]string, written func(number string) string) (columns []dataset.Column, _ [][]string, err error) {
+	columns = slices.Clone(gaps.Columns)
 	for k, c := range gaps.Columns {
 		if !slices.ContainsFunc(gaps.Gaps, func(g dataset.Gap) bool { return c.Units > 0 && g.Mask[c.First] }) {
 			continue
@@ -197,7 +214,7 @@ func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column
 				value, spread := "", 0.0
 				if number {
 					mean, sd := stat.MeanStdDev(numbers, nil)
-					value, spread = strconv.FormatFloat(mean, 'g', 6, 64), sd
+					value, spread = written(strconv.FormatFloat(mean, 'g', 9, 64)), sd
 				} else {
 					for _, field := range slices.Sorted(maps.Keys(counts)) {
 						if counts[field] > counts[value] {
@@ -206,7 +223,7 @@ func spreadOf(gaps *dataset.Gaps, copies [][][]string) (columns []dataset.Column
 					}
 					spread = float64(counts[value]) / float64(len(copies))
 				}
-				all[r][k], all[r][len(columns)-1] = value, strconv.FormatFloat(spread, 'g', 4, 64)
+				all[r][k], all[r][len(columns)-1] = value, written(strconv.FormatFloat(spread, 'g', 4, 64))
 			}
 		}
 	}

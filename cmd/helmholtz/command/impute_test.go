@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -108,6 +109,9 @@ func TestImpute(t *testing.T) {
 	if want := []string{"town", "id", "sick", "pay", "age", "town_share", "sick_share", "pay_sd", "age_sd"}; code != 0 || len(spread) != 4 || !slices.Equal(spread[0], want) || !slices.Equal(spread[1][5:], []string{"1", "1", "0", "0"}) {
 		t.Errorf("the copy with spreads is %v: %s", spread, says)
 	}
+	if want := "\nthe last sweep changed missing values in "; !strings.Contains(says, want) {
+		t.Errorf("impute says %s, not %s", says, want)
+	}
 	if sd, _ := strconv.ParseFloat(spread[2][8], 64); !(sd > 0) || spread[2][6] != "1" || spread[2][4] == "" {
 		t.Errorf("the spreads of the second row are %v", spread[2])
 	}
@@ -126,11 +130,12 @@ func TestImpute(t *testing.T) {
 		}
 	}
 	for says, args := range map[string][]string{
-		"--given is empty":                    {"hm", "--given", ""},
-		`has no column "towm"`:                {"hm", "--given", "towm=Bb"},
-		"--given chooses among draws":         {"hm", "--given", "town=Bb", "--kind", "means"},
-		"which has no labels to be given":     {"hm", "--given", "label=1"},
-		"of 100000 draws meet the conditions": {"hm", "--given", "pay=4.25,age=20,town=Bb,sick=yes", "--n", "1000"},
+		"--given is empty":                     {"hm", "--given", ""},
+		`has no column "towm"`:                 {"hm", "--given", "towm=Bb"},
+		"samples of --kind draws need no data": {"hm", "--dataset", "people.csv"},
+		"--given chooses among draws":          {"hm", "--given", "town=Bb", "--kind", "means"},
+		"which has no labels to be given":      {"hm", "--given", "label=1"},
+		"of 100000 draws meet the conditions":  {"hm", "--given", "pay=4.25,age=20,town=Bb,sick=yes", "--n", "1000"},
 	} {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"sample", "--out", "given.csv"}, args...)...); code == 0 || !strings.Contains(out, says) {
 			t.Errorf("sample %v says %s, not %s", args, out, says)
@@ -176,5 +181,48 @@ func TestImpute(t *testing.T) {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"impute"}, args...)...); code == 0 || !strings.Contains(out, says) {
 			t.Errorf("impute %v says %s, not %s", args, out, says)
 		}
+	}
+}
+
+// A copy with spreads has the means of the draws, with the decimal commas of its file.
+func TestImputeSpreadsInTheNumbersOfTheFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "pay;age\n"
+	for i := range 60 {
+		text += fmt.Sprintf("51%03d,%03d;%d,5\n", i*i%97, i*i%991, 20+i%31)
+	}
+	for path, text := range map[string]string{"people.csv": text, "new.csv": "pay;age\n;30,5\n51020,125;\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	succeed(t, strings.Fields("train ppca --components 1 --standardize --binarization real --dataset people.csv --epochs 1 --out ppca")...)
+	read := func(flags string) (rows [][]string) {
+		succeed(t, strings.Fields("impute ppca new.csv --out filled.csv --draws 7 "+flags)...)
+		file, err := os.ReadFile("filled.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(file)) {
+			rows = append(rows, strings.Split(strings.TrimSpace(line), ";"))
+		}
+		return rows
+	}
+	number := func(field string) float64 {
+		v, err := strconv.ParseFloat(strings.Replace(field, ",", ".", 1), 64)
+		if err != nil {
+			t.Error(err)
+		}
+		return v
+	}
+	mean := 0.0
+	for i, row := range read("")[1:] {
+		if i%2 == 0 {
+			mean += number(row[1]) / 7
+		}
+	}
+	spread := read("--spread")
+	if got := number(spread[1][0]); math.Abs(got-mean) > 1e-4 || spread[1][1] != "30,5" || spread[2][0] != "51020,125" || !strings.Contains(spread[1][2], ",") {
+		t.Errorf("the mean is %v, not %v, in %v", got, mean, spread)
 	}
 }

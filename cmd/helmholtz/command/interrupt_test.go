@@ -3,10 +3,15 @@ package command
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmholtz-go/helmholtz/internal/work"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // interruptedTraining interrupts training after it has begun, and first calls do with the directory
@@ -63,6 +68,38 @@ grid.method.learning_rate = [0.01, 0.02]
 		if code != exitInterrupted || !strings.Contains(errOut, "helmholtz: interrupted; the work so far is kept: repeat the command to resume\n") {
 			t.Errorf("%v ended with %d and said %q", args, code, errOut)
 		}
+	}
+}
+
+// An interrupt ends parallel analysis, and rivals, whose computation looks at no context.
+func TestInterruptEndsRivalsAndParallelAnalysis(t *testing.T) {
+	t.Chdir(t.TempDir())
+	text := "a,b\n"
+	for i := range 60 {
+		text += fmt.Sprintf("%d.5,%d.25\n", i*i%31, i*i*i%17)
+	}
+	if err := os.WriteFile("rows.csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, strings.Fields("train ppca --components 1 --binarization real --dataset rows.csv --epochs 1 --out ppca")...)
+	run, model, err := openModel("ppca", "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := run.Dataset()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	work.EndWith(ended)
+	defer work.EndWith(context.Background())
+	if _, err := withRivals(t.Context(), run, model, runs.EvaluationOptions{Set: set, Rows: set.Test()}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("rivals: %v", err)
+	}
+	work.EndWith(context.Background())
+	if code, _, says := helmholtz(t, ended, strings.Fields("features ppca --kind parallel --out f.csv")...); code != exitInterrupted {
+		t.Errorf("features ended with %d and said %q", code, says)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/rivals"
 )
@@ -34,7 +35,8 @@ func (e extended) MarshalJSON() ([]byte, error) {
 
 const rivalsUsage = "also fit simple models to the training rows, and tell where they beat the machine"
 
-// withRivals adds rivals to the evaluation of a model, each with its lead over the model on the same rows.
+// withRivals adds rivals to the evaluation of a model, each with its lead over the model on the same rows. They learn from complete
+// training rows, and are compared on complete rows.
 func withRivals(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error) {
 	of, is := model.(runs.RowEvaluator)
 	if !is {
@@ -46,15 +48,23 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 			return nil, fmt.Errorf("--rivals: log p of %s is a density of all units, also of categories, and rivals have probabilities of these: compare a Helmholtz machine with --groups data, or skip the columns of categories (--columns NAME=skip)", runs.NounOf(run.Experiment()))
 		}
 	}
+	all, train := o.Rows.Rows, o.Set.Train().Complete()
+	o.Rows = o.Rows.Complete()
 	logP, _, err := of.LogPOfRows(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	all, err := rivals.Fit(o.Set, o.Rows)
+	fitted, err := work.Interruptible(func() ([]rivals.Rival, error) { return rivals.Fit(o.Set, o.Rows) }) // which may take an hour
 	if err != nil {
 		return nil, err
 	}
 	both := extended{Evaluation: e}
+	if o.Rows.Rows < all || train.Rows < o.Set.Train().Rows {
+		own := runs.EstimateOver(o.Rows, logP)
+		m := runs.Measure{Key: "log_p_complete", Name: "log p of complete rows", Unit: "nats", Rises: true}
+		both.more = runs.Findings{{Measure: m, Value: own.Value, SE: own.SE, Text: m.Name,
+			Remark: fmt.Sprintf(": rivals learn from %d of %d training rows, and are compared on %d of %d rows, which are complete", train.Rows, o.Set.Train().Rows, o.Rows.Rows, all)}}
+	}
 	add := func(m runs.Measure, values, own []float64, rows ...int) {
 		lead := make([]float64, len(values))
 		for r, v := range values {
@@ -77,7 +87,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 		m.Key, m.Name = m.Key+"_lead", m.Name+" less the model"
 		both.more = append(both.more, runs.Finding{Measure: m, Value: by.Value, SE: by.SE})
 	}
-	for _, rival := range all {
+	for _, rival := range fitted {
 		if rival.Values == nil {
 			both.said += fmt.Sprintf("%s: not fitted, %s\n", rival.Name, rival.Reason)
 			continue
@@ -92,7 +102,11 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 	if err != nil || logs == nil {
 		return both, err
 	}
-	classifiers, labeled, err := rivals.Classify(o.Set.Train(), o.Rows, len(logs[0]))
+	var labeled []int
+	classifiers, err := work.Interruptible(func() (all []rivals.Rival, err error) {
+		all, labeled, err = rivals.Classify(train, o.Rows, len(logs[0]))
+		return all, err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -65,6 +65,13 @@ func TestEvalRivals(t *testing.T) {
 	if lines := succeed(t, "eval", "few", "--rivals"); strings.Count(lines, "not fitted, 1") != 2 || !strings.Contains(lines, "too few for the covariance of") {
 		t.Errorf("eval few --rivals prints\n%s", lines)
 	}
+	// Neither is it compared with a density without a word.
+	if _, _, says := helmholtz(t, t.Context(), "compare", "hm", "ppca"); says != "log p of ppca has densities of categories, and log p of hm has probabilities of them: do not compare these\n" {
+		t.Errorf("compare says %q", says)
+	}
+	if _, _, says := helmholtz(t, t.Context(), strings.Fields("train boltzmann --units gaussian --algorithm cd --batch 10 --layers 2 --binarization real --dataset rows.csv --epochs 1 --out grbm")...); !strings.Contains(says, `with categories ("a", "b", "c") have densities here`) {
+		t.Errorf("train says %q", says)
+	}
 	for says, args := range map[string][]string{
 		"is a density of all units, also of categories": {"ppca", "--rivals"},
 		"--rivals does nothing with --rows":             {"hm", "--rivals", "--rows", "rows.csv"},

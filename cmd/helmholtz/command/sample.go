@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/sequences"
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 )
 
 // drawn holds the options of draws: flags of sample, and keys of a request of serve.
@@ -103,6 +105,8 @@ func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string
 		err = runs.Lacks(run, "plays no music")
 	case table && d.Kind != "means" && d.Kind != "draws":
 		err = misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
+	case !slices.Contains(d.Uses, "split") && c.Flags().Changed("dataset"):
+		err = misuse(c, "--dataset %s: samples of --kind %s need no data; omit it", x.data, d.Kind)
 	}
 	return d, err
 }
@@ -115,7 +119,7 @@ func (x *sampled) write(c *cobra.Command, run *runs.Run, model any, d runs.Drawi
 	ofFile := run.Experiment().Header().Dataset.IsFile() // whose keys are not known
 	if slices.Contains(d.Uses, "split") {
 		if set, err = run.DatasetAt(x.data); err == nil {
-			s.Rows = pick(set, x.split)
+			s.Rows = wholeOf(c, pick(set, x.split))
 		}
 	} else if isTable(out) || x.conditions != nil || midi != "" && ofFile {
 		set, err = run.Blank()
@@ -213,6 +217,15 @@ func (x drawn) rows(set *dataset.Set, rows dataset.Sheet, given []dataset.Given,
 	return rowsAs(format, columns, fields, ',')
 }
 
+// wholeOf returns the complete rows of a split, and writes how many they are if there are others.
+func wholeOf(c *cobra.Command, rows dataset.Split) dataset.Split {
+	whole := rows.Complete()
+	if whole.Rows < rows.Rows {
+		fmt.Fprintf(c.ErrOrStderr(), "the images are among the %d of %s without missing values\n", whole.Rows, names.Count(rows.Rows, rows.Name+" row"))
+	}
+	return whole
+}
+
 func newInpaint() *cobra.Command {
 	var out, which, data, split, spec string
 	var n, chains int
@@ -231,7 +244,7 @@ func newInpaint() *cobra.Command {
 	dataFlag(f, &data)
 	numberFlag(f, &n, "n", 8, 1, "`number` of images, drawn with --seed")
 	numberFlag(f, &chains, "chains", 4, 1, "`number` of chains per image")
-	numberFlag(f, &chain.Sweeps, "sweeps", 20, 1, "`N` sweeps of each chain")
+	numberFlag(f, &chain.Sweeps, "sweeps", 0, 1, sweepsUsage)
 	ofChains := chainFlags(f, &chain)
 	f.Uint64Var(&seed, "seed", 1, "`seed` of the draws")
 
@@ -251,9 +264,17 @@ func newInpaint() *cobra.Command {
 			return runs.Lacks(run, "fills in no images")
 		}
 		how := inpainter.Inpainting()
-		if err := refuseUnused(c, runs.NounOf(run.Experiment()), ofChains, how.Uses); err != nil {
+		uses := how.Uses
+		if how.Sweeps > 0 {
+			uses = append(slices.Clone(uses), "sweeps")
+		}
+		if err := refuseUnused(c, runs.NounOf(run.Experiment()), append(ofChains, "sweeps"), uses); err != nil {
 			return err
 		}
+		if !c.Flags().Changed("candidates") {
+			chain.Candidates = 0 // the default of the model
+		}
+		chain.Sweeps = cmp.Or(chain.Sweeps, how.Sweeps)
 		set, err := run.DatasetAt(data)
 		if err != nil {
 			return err
@@ -265,9 +286,12 @@ func newInpaint() *cobra.Command {
 		if err != nil {
 			return misuse(c, "%w", err)
 		}
-		p, err := how.Fill(c.Context(), pick(set, split).Subset(n, seed), mask, chains, chain, seed, newFraction(c.ErrOrStderr(), "inpainting"))
+		p, err := how.Fill(c.Context(), wholeOf(c, pick(set, split)).Subset(n, seed), mask, chains, chain, seed, newFraction(c.ErrOrStderr(), "inpainting"))
 		if err != nil {
 			return err
+		}
+		if p.Effective != nil {
+			sayEffective(c, stat.Mean(p.Effective, nil), slices.Min(p.Effective), chains)
 		}
 		return savedAt(c, out, plotting.Inpainting(p).Save(out))
 	}

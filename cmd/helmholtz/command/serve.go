@@ -305,9 +305,14 @@ func (s *service) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // decode decodes a body into a struct of its keys.
 func decode(body []byte, into any) error {
 	err := plainjson.Decode(body, into)
-	if of, is := errors.AsType[*json.UnmarshalTypeError](err); is && of.Field != "" {
+	of, is := errors.AsType[*json.UnmarshalTypeError](err)
+	switch {
+	case is && of.Field != "":
 		return refused(http.StatusBadRequest, "the value of %q is a JSON %s: write %s", of.Field, of.Value, cmp.Or(kindsOfValues[of.Type.String()], "a text"))
-	} else if err != nil {
+	case is:
+		err = fmt.Errorf("it is a JSON %s", of.Value)
+		fallthrough
+	case err != nil:
 		return refused(http.StatusBadRequest, "the body is not a JSON object of this resource: %v", err)
 	}
 	return nil
@@ -491,10 +496,13 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	rows, again, effective, err := q.impute(ctx, by, gaps, "json", nil)
-	answer := map[string]any{"missing": gaps.Missing, "repeated": again, "rows": json.RawMessage(rows)}
-	if effective > 0 {
-		answer["effective"] = effective
+	rows, how, err := q.impute(ctx, by, gaps, "json", nil)
+	answer := map[string]any{"missing": gaps.Missing, "repeated": how.Again, "rows": json.RawMessage(rows)}
+	if how.Effective > 0 {
+		answer["effective"], answer["fewest_effective"] = how.Effective, how.Fewest
+	}
+	if by.Sweeps > 0 {
+		answer["moved"] = how.Moved
 	}
 	return answer, err
 }

@@ -164,7 +164,7 @@ func TestServeRefuses(t *testing.T) {
 		{"/score", ``, 400, "rows is not a list", 0, ""},
 		{"/score", `{"rows":[]}`, 400, "rows is not a list", 0, ""},
 		{"/score", `{"rows":[` + first, 400, "unexpected EOF", 0, ""},
-		{"/score", `[` + first + `]`, 400, "not a JSON object", 0, ""},
+		{"/score", `[` + first + `]`, 400, "not a JSON object of this resource: it is a JSON array", 0, ""},
 		{"/score", `{"rows":[` + first + `]} {}`, 400, "more after its object", 0, ""},
 		{"/score", `{"rows":[` + first + `],"Seed":1}`, 400, `unknown key "Seed" (did you mean "seed"?)`, 0, ""},
 		{"/score", `{"rows":[` + first + `],"draws":1}`, 400, `unknown key "draws"`, 0, ""},

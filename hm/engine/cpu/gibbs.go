@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
+	"sync/atomic"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -41,6 +43,7 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 	processors := runtime.GOMAXPROCS(0)
 	p := newPiece(g.Candidates)
 	p.rows = min(p.rows, (start.Rows+processors-1)/processors)
+	var moved atomic.Int64
 	err := each(ctx, p.tasks(start.Rows), nil, func() *chains {
 		return newChains(m.weights, g, p, known)
 	}, func(c *chains, task int) {
@@ -50,13 +53,23 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 		if g.Retain {
 			c.estimateRoots(ctx, c.states[0], c.roots, func(r int) uint32 { return c.candidate(r, 0) })
 		}
-		for range g.Sweeps {
+		var before kernels.Matrix // the last sweep
+		for sweep := range g.Sweeps {
 			if ctx.Err() != nil {
 				return
+			}
+			if sweep == g.Sweeps-1 {
+				before = c.states[0]
+				before.Data = slices.Clone(before.Data)
 			}
 			c.at.step++
 			c.sweep(ctx)
 			report(c.data)
+		}
+		for r := range before.Rows {
+			if !slices.Equal(kernels.Row(c.states[0], r), kernels.Row(before, r)) {
+				moved.Add(1)
+			}
 		}
 		c.computeOutputs(generative, 0)
 		m.weights.writeMeans(&last, generative, 0, from, c.outputs[generative][0])
@@ -64,6 +77,7 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 		c.scoreStates(recognition)
 		c.writeDraws(&last, from)
 	})
+	last.Moved = int(moved.Load())
 	return last, err
 }
 
