@@ -312,9 +312,10 @@ func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	return side, rowsOf(e.weights, side.Units())
 }
 
-// convolutionProducts holds W, as it is and packed, c and b.
+// convolutionProducts holds W, as it is and packed, c and b, and the positions in each block.
 type convolutionProducts struct {
 	*convolution
+	groups [][]int
 	w      kernels.Matrix
 	packed *kernels.Packed
 	hidden []float32
@@ -322,13 +323,17 @@ type convolutionProducts struct {
 
 func (e *convolution) Products() products {
 	n, columns := e.Filters, e.columns()
-	return &convolutionProducts{e, single(e.weights, n, columns), packed(e.weights, n, columns), singles(e.hidden)}
+	groups := make([][]int, e.pooled().Units())
+	for position, α := range e.blocks {
+		groups[α] = append(groups[α], position)
+	}
+	return &convolutionProducts{e, groups, single(e.weights, n, columns), packed(e.weights, n, columns), singles(e.hidden)}
 }
 
 // of returns the patches, with one row for each position of a filter in each row of data, and the probabilities of the
 // detection units at these positions, with one column per filter.
 func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels.Matrix) {
-	n, blocks := p.detection.Units(), p.pooled().Units()
+	n := p.detection.Units()
 	patches = m.matrix(len(rows)*n, p.columns())
 	v := m.floats(len(p.visible))
 	for r, row := range rows {
@@ -338,43 +343,10 @@ func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels
 		})
 	}
 	on = m.product(patches, p.packed, p.Filters)
-	most, total := m.matrix(blocks, p.Filters), m.matrix(blocks, p.Filters)
 	for r := range rows {
-		of := kernels.Rows(on, r*n, (r+1)*n)
-		clear(most.Data) // all units off have the input 0
-		for position, α := range p.blocks {
-			on, most := kernels.Row(of, position), kernels.Row(most, α)
-			kernels.AddMultiple(on, 1, p.hidden)
-			for k, input := range on {
-				if input > most[k] {
-					most[k] = input
-				}
-			}
-		}
-		clear(total.Data)
-		exponentials(total.Data, most.Data)
-		for position, α := range p.blocks {
-			on := kernels.Row(of, position)
-			exponentials(on, kernels.Row(most, α))
-			kernels.AddMultiple(kernels.Row(total, α), 1, on)
-		}
-		for position, α := range p.blocks {
-			on, total := kernels.Row(of, position), kernels.Row(total, α)
-			for k := range on {
-				on[k] /= total[k]
-			}
-		}
+		kernels.AtMostOne(kernels.Rows(on, r*n, (r+1)*n), p.hidden, p.groups)
 	}
 	return patches, on
-}
-
-// exponentials replaces each x by e^(x−from), rounded from double precision.
-func exponentials(x, from []float32) {
-	for i, v := range x {
-		if x[i] = 1; v != from[i] {
-			x[i] = float32(math.Exp(float64(v - from[i])))
-		}
-	}
 }
 
 // draw replaces probabilities of the detection units of a row by draws, at most one unit per block. left is memory for
@@ -388,10 +360,15 @@ func (p *convolutionProducts) draw(left []float64, on kernels.Matrix, r *rand.Ra
 	for position, α := range p.blocks {
 		left, on := left[α*p.Filters:(α+1)*p.Filters], kernels.Row(on, position)[:p.Filters]
 		for k, before := range left {
-			left[k] -= float64(on[k])
-			if on[k] = 0; before > 0 && left[k] <= 0 {
-				on[k] = 1
+			var some, none uint32 // without branches, which processors could not predict
+			after := before - float64(on[k])
+			if before > 0 {
+				some = 1
 			}
+			if after <= 0 {
+				none = 1
+			}
+			left[k], on[k] = after, float32(some&none)
 		}
 	}
 }
@@ -412,7 +389,7 @@ func (p *convolutionProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means
 			addSingles(v[offset:offset+p.Window], patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window])
 		})
 		if means {
-			sigmoids(v)
+			kernels.Logistic(v)
 		} else {
 			bernoullis(v, draws[r])
 		}

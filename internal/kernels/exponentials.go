@@ -1,0 +1,82 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+)
+
+// These kernels give the bits of package math. On an amd64 processor, it must have fused multiply-add, which both use.
+
+// Softplus replaces each x by log(1 + eˣ).
+func Softplus(x []float64) { current.doubles[0](x) }
+
+// Logistic replaces each x by σ(x) = 1/(1 + e⁻ˣ).
+func Logistic(x []float64) { current.doubles[1](x) }
+
+// Log1p replaces each x ≥ 0 by log(1 + x).
+func Log1p(x []float64) {
+	s := current
+	for _, v := range x {
+		if !(v < 1<<53) { // 1 + x is inexact
+			s = &portable
+		}
+	}
+	s.doubles[2](x)
+}
+
+var portableDoubles = [...]func(x []float64){
+	each(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
+	each(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
+	each(math.Log1p),
+}
+
+func each(f func(x float64) float64) func(x []float64) {
+	return func(x []float64) {
+		for i, v := range x {
+			x[i] = f(v)
+		}
+	}
+}
+
+// AtMostOne replaces the inputs of units by the probabilities that they are on, if at most one unit in a group is on:
+//
+//	e^(input + bias) / (1 + Σ e^(input + bias))
+//
+// The units of a group have the same column, and so the same bias, in several rows of inputs. groups lists the rows of
+// each group. Exponentials are rounded from double precision, and added in the order of the rows.
+func AtMostOne(inputs Matrix, biases []float32, groups [][]int) {
+	for _, rows := range groups {
+		for _, r := range rows {
+			if r < 0 || r >= inputs.Rows || len(biases) != inputs.Cols || !complete(inputs) {
+				panic(fmt.Sprintf("kernels: row %d of %s with %d biases", r, describe(inputs), len(biases)))
+			}
+		}
+		current.atMostOne(inputs, biases, rows)
+	}
+}
+
+func portableAtMostOne(inputs Matrix, biases []float32, rows []int) {
+	for k, bias := range biases {
+		var most, total float32 // all units off have the input 0
+		exponential := func(x float32) float32 {
+			if x == most {
+				return 1
+			}
+			return float32(math.Exp(float64(x - most)))
+		}
+		for _, r := range rows {
+			if input := inputs.Data[r*inputs.Stride+k] + bias; input > most {
+				most = input
+			}
+		}
+		total = exponential(0)
+		for _, r := range rows {
+			at := &inputs.Data[r*inputs.Stride+k]
+			*at = exponential(*at + bias)
+			total += *at
+		}
+		for _, r := range rows {
+			inputs.Data[r*inputs.Stride+k] /= total
+		}
+	}
+}
