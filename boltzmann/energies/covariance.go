@@ -121,16 +121,24 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 
 // freeEnergy returns F(x), given Λ and the rates.
 func (e *meanCovariance) freeEnergy(precisions, rates, x []float64) float64 {
-	f := quadratic(precisions, x) - floats.Dot(e.visible, x)
-	for j := range e.hidden {
-		f -= statistics.Softplus(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
+	inputs := make([]float64, len(e.hidden)+len(rates))
+	hidden, squares := inputs[:len(e.hidden)], inputs[len(e.hidden):]
+	for j, bias := range e.hidden {
+		hidden[j] = bias + floats.Dot(row(e.weights, j, x), x)
 	}
-	for k, rate := range rates {
-		if y := floats.Dot(row(e.factors, k, x), x); e.gamma {
-			f += float64(rate * math.Log1p(y*y/2)) // rounded also where processors could add in the same operation
-		} else {
-			f -= statistics.Softplus(rate - y*y/2)
-		}
+	for k := range squares {
+		y := floats.Dot(row(e.factors, k, x), x)
+		squares[k] = y * y / 2
+	}
+	f := quadratic(precisions, x) - floats.Dot(e.visible, x)
+	if !e.gamma {
+		floats.SubTo(squares, rates, squares)
+		return lessSoftplusses(f, inputs)
+	}
+	f = lessSoftplusses(f, hidden)
+	kernels.Log1p(squares)
+	for k, log := range squares {
+		f += float64(rates[k] * log) // rounded also where processors could add in the same operation
 	}
 	return f
 }

@@ -125,12 +125,13 @@ func softplusses(inputs []float64) (sum float64) {
 	return sum
 }
 
-// sigmoids replaces inputs of units by the probabilities that the units are on, and returns them.
-func sigmoids(inputs []float64) []float64 {
-	for i, input := range inputs {
-		inputs[i] = statistics.Sigmoid(input)
+// lessSoftplusses returns f − Σ log(1 + e^input). It overwrites the inputs.
+func lessSoftplusses(f float64, inputs []float64) float64 {
+	kernels.Softplus(inputs)
+	for _, s := range inputs {
+		f -= s
 	}
-	return inputs
+	return f
 }
 
 // addNormals adds standard normal draws to x.

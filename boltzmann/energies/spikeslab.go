@@ -102,12 +102,12 @@ func (e *spikeAndSlab) slab(i int, v []float64) slab {
 	return s
 }
 
-func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
-	f = quadratic(expOf(e.logVisible), v)
-	for i := range e.bias {
-		f -= statistics.Softplus(e.slab(i, v).input)
+func (e *spikeAndSlab) FreeEnergy(v []float64) float64 {
+	inputs := make([]float64, len(e.bias))
+	for i := range inputs {
+		inputs[i] = e.slab(i, v).input
 	}
-	return f
+	return lessSoftplusses(quadratic(expOf(e.logVisible), v), inputs)
 }
 
 func (e *spikeAndSlab) Slope(to, v []float64) {
