@@ -119,15 +119,20 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	return e.freeEnergy(expOf(e.log), e.rates(), x)
 }
 
+// inputs returns the inputs c_j + w_jᵀx of the hidden units and the outputs r_kᵀx of the factors, as one slice and as two.
+func (e *meanCovariance) inputs(x []float64) (all, hidden, outputs []float64) {
+	all = make([]float64, len(e.hidden)+len(e.shape))
+	hidden, outputs = all[:len(e.hidden)], all[len(e.hidden):]
+	kernels.Dots(hidden, e.weights, x)
+	kernels.Dots(outputs, e.factors, x)
+	floats.Add(hidden, e.hidden)
+	return all, hidden, outputs
+}
+
 // freeEnergy returns F(x), given Λ and the rates.
 func (e *meanCovariance) freeEnergy(precisions, rates, x []float64) float64 {
-	inputs := make([]float64, len(e.hidden)+len(rates))
-	hidden, squares := inputs[:len(e.hidden)], inputs[len(e.hidden):]
-	for j, bias := range e.hidden {
-		hidden[j] = bias + floats.Dot(row(e.weights, j, x), x)
-	}
-	for k := range squares {
-		y := floats.Dot(row(e.factors, k, x), x)
+	inputs, hidden, squares := e.inputs(x)
+	for k, y := range squares {
 		squares[k] = y * y / 2
 	}
 	f := quadratic(precisions, x) - floats.Dot(e.visible, x)
@@ -147,13 +152,13 @@ func (e *meanCovariance) Slope(to, x []float64) {
 	for i, v := range x {
 		to[i] = math.Exp(e.log[i])*v - e.visible[i]
 	}
-	for j := range e.hidden {
-		w := row(e.weights, j, x)
-		floats.AddScaled(to, -statistics.Sigmoid(e.hidden[j]+floats.Dot(w, x)), w)
+	_, hidden, outputs := e.inputs(x)
+	kernels.Logistic(hidden)
+	for j, on := range hidden {
+		floats.AddScaled(to, -on, row(e.weights, j, x))
 	}
 	for k, rate := range e.rates() {
-		r := row(e.factors, k, x)
-		y := floats.Dot(r, x)
+		r, y := row(e.factors, k, x), outputs[k]
 		if e.gamma {
 			floats.AddScaled(to, rate*y/(1+y*y/2), r)
 		} else {

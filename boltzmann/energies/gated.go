@@ -80,9 +80,8 @@ func (e *gated) given([]float64) []float64 { return slices.Clone(e.visible) }
 func (e *gated) filtered(all []float64) (x, y, ofX, ofY []float64) {
 	x, y = pick(all, e.u), pick(all, e.v)
 	ofX, ofY = make([]float64, e.factors()), make([]float64, e.factors())
-	for f := range ofX {
-		ofX[f], ofY[f] = floats.Dot(row(e.first, f, x), x), floats.Dot(row(e.second, f, y), y)
-	}
+	kernels.Dots(ofX, e.first, x)
+	kernels.Dots(ofY, e.second, y)
 	return x, y, ofX, ofY
 }
 

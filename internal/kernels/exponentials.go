@@ -3,6 +3,8 @@ package kernels
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // These kernels give the bits of package math. On an amd64 processor, it must have fused multiply-add, which both use.
@@ -35,6 +37,16 @@ func each(f func(x float64) float64) func(x []float64) {
 		for i, v := range x {
 			x[i] = f(v)
 		}
+	}
+}
+
+// Dots sets each element of to to the product of a row of a matrix with x, with the bits of gonum's floats.Dot. rows
+// holds the rows, one after another.
+func Dots(to, rows, x []float64) { current.dots(to, rows[:len(to)*len(x)], x) }
+
+func portableDots(to, rows, x []float64) {
+	for i := range to {
+		to[i] = floats.Dot(rows[i*len(x):(i+1)*len(x)], x)
 	}
 }
 

@@ -608,6 +608,89 @@ DATA vector_0_7ff00000<>+56(SB)/4, $0x00000000
 DATA vector_0_7ff00000<>+60(SB)/4, $0x7ff00000
 GLOBL vector_0_7ff00000<>(SB), RODATA|NOPTR, $64
 
+// func dotsAVX2(to *float64, rows *float64, x *float64, fours int, columns int)
+// Requires: AVX
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
+	MOVQ to+0(FP), AX
+	MOVQ rows+8(FP), CX
+	MOVQ fours+24(FP), DX
+	MOVQ columns+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+
+rows:
+	MOVQ   x+16(FP), DI
+	MOVQ   columns+32(FP), R8
+	MOVQ   CX, R9
+	VXORPD Y2, Y2, Y2
+	VXORPD Y4, Y4, Y4
+	VXORPD Y6, Y6, Y6
+	VXORPD Y8, Y8, Y8
+	JMP    columns
+
+four:
+	VMOVUPD (DI), Y0
+	VMULPD  (R9), Y0, Y1
+	VADDPD  Y1, Y2, Y2
+	VMULPD  (R9)(BX*1), Y0, Y1
+	VADDPD  Y1, Y4, Y4
+	VMULPD  (R9)(BX*2), Y0, Y1
+	VADDPD  Y1, Y6, Y6
+	VMULPD  (R9)(SI*1), Y0, Y1
+	VADDPD  Y1, Y8, Y8
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, DI
+	SUBQ    $0x04, R8
+
+columns:
+	CMPQ         R8, $0x04
+	JGE          four
+	VEXTRACTF128 $0x01, Y2, X3
+	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTF128 $0x01, Y6, X7
+	VEXTRACTF128 $0x01, Y8, X9
+	JMP          rest
+
+one:
+	VMOVSD (DI), X0
+	VMULSD (R9), X0, X1
+	VADDSD X1, X2, X2
+	VMULSD (R9)(BX*1), X0, X1
+	VADDSD X1, X4, X4
+	VMULSD (R9)(BX*2), X0, X1
+	VADDSD X1, X6, X6
+	VMULSD (R9)(SI*1), X0, X1
+	VADDSD X1, X8, X8
+	ADDQ   $0x08, R9
+	ADDQ   $0x08, DI
+	SUBQ   $0x01, R8
+
+rest:
+	TESTQ     R8, R8
+	JG        one
+	VADDPD    X3, X2, X2
+	VUNPCKHPD X2, X2, X3
+	VADDSD    X3, X2, X2
+	VMOVSD    X2, (AX)
+	VADDPD    X5, X4, X4
+	VUNPCKHPD X4, X4, X5
+	VADDSD    X5, X4, X4
+	VMOVSD    X4, 8(AX)
+	VADDPD    X7, X6, X6
+	VUNPCKHPD X6, X6, X7
+	VADDSD    X7, X6, X6
+	VMOVSD    X6, 16(AX)
+	VADDPD    X9, X8, X8
+	VUNPCKHPD X8, X8, X9
+	VADDSD    X9, X8, X8
+	VMOVSD    X8, 24(AX)
+	ADDQ      $0x20, AX
+	LEAQ      (CX)(BX*4), CX
+	DECQ      DX
+	JNZ       rows
+	VZEROUPPER
+	RET
+
 // func softplusAVX2(x *float64, vectors int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softplusAVX2(SB), NOSPLIT, $0-16
@@ -1360,6 +1443,89 @@ probabilities:
 	ADDQ      $0x40, CX
 	SUBQ      $0x10, DX
 	JG        vector
+	VZEROUPPER
+	RET
+
+// func dotsAVX512(to *float64, rows *float64, x *float64, fours int, columns int)
+// Requires: AVX
+TEXT ·dotsAVX512(SB), NOSPLIT, $0-40
+	MOVQ to+0(FP), AX
+	MOVQ rows+8(FP), CX
+	MOVQ fours+24(FP), DX
+	MOVQ columns+32(FP), BX
+	SHLQ $0x03, BX
+	LEAQ (BX)(BX*2), SI
+
+rows:
+	MOVQ   x+16(FP), DI
+	MOVQ   columns+32(FP), R8
+	MOVQ   CX, R9
+	VXORPD Y2, Y2, Y2
+	VXORPD Y4, Y4, Y4
+	VXORPD Y6, Y6, Y6
+	VXORPD Y8, Y8, Y8
+	JMP    columns
+
+four:
+	VMOVUPD (DI), Y0
+	VMULPD  (R9), Y0, Y1
+	VADDPD  Y1, Y2, Y2
+	VMULPD  (R9)(BX*1), Y0, Y1
+	VADDPD  Y1, Y4, Y4
+	VMULPD  (R9)(BX*2), Y0, Y1
+	VADDPD  Y1, Y6, Y6
+	VMULPD  (R9)(SI*1), Y0, Y1
+	VADDPD  Y1, Y8, Y8
+	ADDQ    $0x20, R9
+	ADDQ    $0x20, DI
+	SUBQ    $0x04, R8
+
+columns:
+	CMPQ         R8, $0x04
+	JGE          four
+	VEXTRACTF128 $0x01, Y2, X3
+	VEXTRACTF128 $0x01, Y4, X5
+	VEXTRACTF128 $0x01, Y6, X7
+	VEXTRACTF128 $0x01, Y8, X9
+	JMP          rest
+
+one:
+	VMOVSD (DI), X0
+	VMULSD (R9), X0, X1
+	VADDSD X1, X2, X2
+	VMULSD (R9)(BX*1), X0, X1
+	VADDSD X1, X4, X4
+	VMULSD (R9)(BX*2), X0, X1
+	VADDSD X1, X6, X6
+	VMULSD (R9)(SI*1), X0, X1
+	VADDSD X1, X8, X8
+	ADDQ   $0x08, R9
+	ADDQ   $0x08, DI
+	SUBQ   $0x01, R8
+
+rest:
+	TESTQ     R8, R8
+	JG        one
+	VADDPD    X3, X2, X2
+	VUNPCKHPD X2, X2, X3
+	VADDSD    X3, X2, X2
+	VMOVSD    X2, (AX)
+	VADDPD    X5, X4, X4
+	VUNPCKHPD X4, X4, X5
+	VADDSD    X5, X4, X4
+	VMOVSD    X4, 8(AX)
+	VADDPD    X7, X6, X6
+	VUNPCKHPD X6, X6, X7
+	VADDSD    X7, X6, X6
+	VMOVSD    X6, 16(AX)
+	VADDPD    X9, X8, X8
+	VUNPCKHPD X8, X8, X9
+	VADDSD    X9, X8, X8
+	VMOVSD    X8, 24(AX)
+	ADDQ      $0x20, AX
+	LEAQ      (CX)(BX*4), CX
+	DECQ      DX
+	JNZ       rows
 	VZEROUPPER
 	RET
 

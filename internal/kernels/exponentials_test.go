@@ -2,7 +2,10 @@ package kernels
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // The vector kernels give the bits of package math in every lane, so that old runs resume with the same bytes. The
@@ -69,6 +72,29 @@ func TestAtMostOne(t *testing.T) {
 				}
 			}
 			f.check(t, 10*columns)
+		}
+	})
+}
+
+// Dots has the bits of gonum's products, for any number of rows and columns.
+func TestDots(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		f := newField(1)
+		random := func(n int) []float64 {
+			x := Doubles(f.vector(n))
+			Softplus(x) // fills all digits
+			return x
+		}
+		for rows := range 10 {
+			for columns := range 20 {
+				a, x, got := random(rows*columns), random(columns), slices.Repeat([]float64{math.Pi}, rows+1)
+				Dots(got[:rows], a, x)
+				for i := range rows {
+					if want := floats.Dot(a[i*columns:(i+1)*columns], x); got[i] != want || got[rows] != math.Pi {
+						t.Fatalf("product %d of %d with %d columns is %v, want %v", i, rows, columns, got[i], want)
+					}
+				}
+			}
 		}
 	})
 }

@@ -28,6 +28,7 @@ type instructionSet struct {
 	// The portable functions of the same names say what these do.
 	atMostOne     func(inputs Matrix, biases []float32, rows []int)
 	doubles       [3]func(x []float64) // of Softplus, Logistic and Log1p
+	dots          func(to, rows, x []float64)
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
 	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64
 	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
@@ -48,7 +49,7 @@ type product = func(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStr
 
 var portable = instructionSet{
 	name: "portable", lanes: 1, groupBits: 4, columns: 1, tileColumns: 16,
-	atMostOne: portableAtMostOne, doubles: portableDoubles,
+	atMostOne: portableAtMostOne, doubles: portableDoubles, dots: portableDots,
 	units: portableUnits, addMultiple: portableAddMultiple, transpose: portableTranspose, gather: portableGather,
 	bitsOfRows: portableBitsOfRows, bitsOfColumns: portableBitsOfColumns, largest: portableLargest, fix: portableFix, subsets: portableSubsets, bitsProduct: portableBitsProduct, writeRows: portableWriteRows,
 	writeColumns: func(c Matrix, sums []int32, stride int, o *fixedOutput) {

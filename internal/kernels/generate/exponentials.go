@@ -8,10 +8,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// exponentials writes the kernels of exponentials and logarithms in double precision. They repeat package math of Go
-// operation by operation, so that they give its bits on an amd64 processor that has fused multiply-add.
+// exponentials writes the kernels in double precision. Exponentials and logarithms repeat package math of Go operation by
+// operation, so that they give its bits on an amd64 processor that has fused multiply-add.
 func exponentials(s instructionSet) {
 	atMostOne(s)
+	dots(s)
 	s.doubles("softplus", func(x reg.VecVirtual) {
 		e := s.vector()
 		s.with(orDoubles, math.Copysign(0, -1), x, e) // −|x|
@@ -272,4 +273,61 @@ func (s instructionSet) exponentialsFrom(from, x, one, to reg.VecVirtual) {
 	VINSERTF128(Imm(1), half, to, to)
 	VCMPPS(U8(equal), from, x, same)
 	VBLENDVPS(same, one, to, to)
+}
+
+// dots writes the kernel of the products of rows, four at a time, with a vector. Each is summed as gonum does, in four
+// sums, the first of which also takes what is left of the columns.
+func dots(s instructionSet) {
+	s.kernel("dots", "(to, rows, x *float64, fours, columns int)")
+	to, row, fours, stride, stride3 := argument("to"), argument("rows"), argument("fours"), argument("columns"), GP64()
+	SHLQ(Imm(3), stride)
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, stride3)
+	Label("rows")
+	x, columns, at := argument("x"), argument("columns"), GP64()
+	MOVQ(row, at)
+	rows := []Mem{{Base: at}, {Base: at, Index: stride, Scale: 1}, {Base: at, Index: stride, Scale: 2}, {Base: at, Index: stride3, Scale: 1}}
+	v, product := YMM(), YMM()
+	var sums, lows, highs []Op
+	for range rows {
+		sum := YMM()
+		VXORPD(sum, sum, sum)
+		sums, lows, highs = append(sums, sum), append(lows, sum.AsX()), append(highs, XMM())
+	}
+	term := func(n uint64, load func(...Op), multiply, add func(...Op), v, product Op, sums []Op) {
+		load(Mem{Base: x}, v)
+		for i, sum := range sums {
+			multiply(rows[i], v, product)
+			add(product, sum, sum)
+		}
+		ADDQ(Imm(8*n), at)
+		ADDQ(Imm(8*n), x)
+		SUBQ(Imm(n), columns)
+	}
+	JMP(LabelRef("columns"))
+	Label("four")
+	term(4, VMOVUPD, VMULPD, VADDPD, v, product, sums)
+	Label("columns")
+	CMPQ(columns, Imm(4))
+	JGE(LabelRef("four"))
+	for i, sum := range sums {
+		VEXTRACTF128(Imm(1), sum, highs[i])
+	}
+	JMP(LabelRef("rest"))
+	Label("one")
+	term(1, VMOVSD, VMULSD, VADDSD, v.AsX(), product.AsX(), lows)
+	Label("rest")
+	TESTQ(columns, columns)
+	JG(LabelRef("one"))
+	for i, sum := range lows {
+		VADDPD(highs[i], sum, sum)
+		VUNPCKHPD(sum, sum, highs[i])
+		VADDSD(highs[i], sum, sum)
+		VMOVSD(sum, Mem{Base: to, Disp: 8 * i})
+	}
+	ADDQ(Imm(32), to)
+	LEAQ(Mem{Base: row, Index: stride, Scale: 4}, row)
+	DECQ(fours)
+	JNZ(LabelRef("rows"))
+	VZEROUPPER()
+	RET()
 }
