@@ -251,7 +251,7 @@ func (p *covarianceProducts) slopes(m *room, y kernels.Matrix) {
 	for r := range y.Rows {
 		h, y := kernels.Row(y, r)[:n], kernels.Row(y, r)[n:]
 		kernels.AddMultiple(h, 1, p.hidden)
-		m.negateMeans(h)
+		kernels.NegateMeans(h)
 		if p.gamma {
 			for k, v := range y {
 				y[k] = p.rates[k] * v / (1 + v*v/2)
@@ -261,7 +261,7 @@ func (p *covarianceProducts) slopes(m *room, y kernels.Matrix) {
 		for k, v := range y {
 			square[k] = p.rates[k] - v*v/2
 		}
-		m.negateMeans(square)
+		kernels.NegateMeans(square)
 		for k, on := range square {
 			y[k] *= -on
 		}
@@ -346,17 +346,24 @@ func (p *covarianceProducts) Gradients(to [][]float64, factor float64, rows [][]
 	defer m.leave()
 	x, n, units := m.singles(rows), len(p.hidden), len(p.visible)
 	y, squares := m.product(x, p.packed, p.filters.Rows), m.floats(len(p.shape))
-	shapes := to[4]
+	shapes, logs := to[4], make([]float64, len(p.shape))
 	for r := range rows {
 		for k, v := range kernels.Row(y, r)[n:] {
-			squares[k] = v * v / 2
-		}
-		for k, s := range squares {
-			if p.gamma {
-				shapes[k] += factor * float64(p.rates[k]) * math.Log1p(float64(s))
-			} else {
-				shapes[k] -= factor * float64(kernels.Sigmoid(p.rates[k]-s))
+			if squares[k] = v * v / 2; !p.gamma {
+				squares[k] = p.rates[k] - squares[k]
 			}
+		}
+		if p.gamma {
+			widen(logs, squares)
+			kernels.Log1p(logs)
+			for k, log := range logs {
+				shapes[k] += factor * float64(p.rates[k]) * log
+			}
+			continue
+		}
+		kernels.Sigmoids(squares)
+		for k, on := range squares {
+			shapes[k] -= factor * float64(on)
 		}
 	}
 	p.slopes(m, y)

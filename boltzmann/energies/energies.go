@@ -111,7 +111,7 @@ func bernoullis[F float32 | float64](x []F, r *rand.Rand) {
 	for i, input := range x {
 		near[i] = float32(input)
 	}
-	m.negateMeans(near)
+	kernels.NegateMeans(near)
 	for i, input := range x {
 		x[i] = bernoulli(input, near[i], r)
 	}
@@ -289,8 +289,8 @@ func packed(values []float64, rows, columns int) *kernels.Packed {
 
 // room is memory for the matrices of one computation. Their values are undefined at first.
 type room struct {
-	data, off []float32
-	used      int
+	data []float32
+	used int
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
@@ -362,14 +362,6 @@ func (m *room) outer(a, b kernels.Matrix) []float32 {
 	product := m.matrix(a.Cols, b.Cols)
 	kernels.MulTN(product, 0, a, b)
 	return product.Data[:a.Cols*b.Cols]
-}
-
-// negateMeans replaces inputs of binary units by −σ(input).
-func (m *room) negateMeans(inputs []float32) {
-	if len(m.off) < len(inputs) {
-		m.off = make([]float32, len(inputs))
-	}
-	kernels.Residual(inputs, m.off[:len(inputs)])
 }
 
 // addRows adds the sum of the rows of m to to.

@@ -147,9 +147,8 @@ func (p respondingProducts) Gradients(to [][]float64, factor float64, rows [][]f
 	if p.real {
 		kernels.AddMultiple(inputs.Data, float32(factor), at.given().Data)
 	}
-	for k, input := range on.Data {
-		on.Data[k] = float32(-factor) * kernels.Sigmoid(input)
-	}
+	kernels.Sigmoids(on.Data)
+	kernels.Scale(on.Data, -factor)
 	at.gradient(to, inputs, on)
 }
 

@@ -227,7 +227,7 @@ func (p *slabProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) 
 	for r, random := range draws {
 		spikes, slabs := kernels.Row(at.inputs, r), kernels.Row(at.y, r)
 		copy(near, spikes)
-		m.negateMeans(near)
+		kernels.NegateMeans(near)
 		for i, input := range spikes {
 			spikes[i] = bernoulli(input, near[i], random)
 			if slabs[i] = spikes[i] * (float32(p.mean[i]) + slabs[i]/float32(p.α[i])); spikes[i] == 1 {

@@ -25,6 +25,9 @@ type instructionSet struct {
 	strip32  func(y, x, blocks *float32, strip int)
 	strip16  func(y, x *float32, blocks *int16, scales *float32, strip int)
 
+	// sigmoids and negateMeans are assembly for amd64 only.
+	sigmoids, negateMeans func(logits *float32, units int)
+
 	// The portable functions of the same names say what these do.
 	atMostOne     func(inputs Matrix, biases []float32, rows []int)
 	doubles       [3]func(x []float64) // of Softplus, Logistic and Log1p

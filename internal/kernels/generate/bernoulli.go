@@ -23,6 +23,29 @@ func bernoulli(s instructionSet) {
 	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual")
 	unitsKernel{wideSet: w, scores: true}.write("score")
 	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore")
+	one := unitsKernel{wideSet: wideSet{s, 1}}
+	one.means("sigmoids", func(c constants, a, e, onePlus wide) wide { return one.sigmoid(c, a, e, onePlus) })
+	one.means("negateMeans", func(c constants, a, e, onePlus wide) wide {
+		one.do(xor, c.sign, a, a)
+		return one.residual(c, a, e, onePlus, wide{c.sign})
+	})
+}
+
+// means writes a kernel that replaces logits a by a function of e = e^−|a|.
+func (s unitsKernel) means(name string, of func(c constants, a, e, onePlus wide) wide) {
+	s.kernel(name, "(logits *float32, units int)")
+	at, units, c := argument("logits"), argument("units"), s.newConstants()
+	s.vectors("vector", units, func(lanes mask) {
+		a, t, onePlus := s.wide(), s.wide(), s.wide()
+		s.load(Mem{Base: at}, lanes, a[0].(reg.VecVirtual))
+		s.do(and, table(0x7fffffff), a, t)
+		e := s.expNegative(c, t)
+		s.do(add, c.one, e, onePlus)
+		s.store(of(c, a, e, onePlus)[0].(reg.VecVirtual), lanes, Mem{Base: at})
+		ADDQ(Imm(uint64(s.bytes())), at)
+	})
+	VZEROUPPER()
+	RET()
 }
 
 type unitsKernel struct {
@@ -177,9 +200,7 @@ func number(x float64) uint32 { return math.Float32bits(float32(x)) }
 
 // draw returns the units that are on: those whose uniform draw is below σ(a).
 func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
-	sigma := s.choose(s.compare(lessOrEqual, s.zero(), a), c.one, e)
-	s.do(divide, onePlus, sigma, sigma)
-	u := s.words(p)
+	sigma, u := s.sigmoid(c, a, e, onePlus), s.words(p)
 	s.each(func(i int) {
 		VPSRLD(Imm(9), u[i], u[i])
 		VCVTDQ2PS(u[i], u[i])
@@ -187,6 +208,12 @@ func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
 	s.do(multiply, table(number(0x1p-23)), u, u)
 	s.do(add, table(number(0x1p-24)), u, u)
 	return s.compare(lessThan, u, sigma)
+}
+
+func (s unitsKernel) sigmoid(c constants, a, e, onePlus wide) wide {
+	sigma := s.choose(s.compare(lessOrEqual, s.zero(), a), c.one, e)
+	s.do(divide, onePlus, sigma, sigma)
+	return sigma
 }
 
 // residual returns σ(−z) with the signs of flip.
