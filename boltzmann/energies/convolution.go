@@ -2,6 +2,7 @@ package energies
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -330,21 +331,27 @@ func (e *convolution) Products() products {
 	return &convolutionProducts{e, groups, single(e.weights, n, columns), packed(e.weights, n, columns), singles(e.hidden)}
 }
 
+// together returns rows in parts whose patches stay in the cache, but are many more than the filters.
+func (p *convolutionProducts) together(rows [][]float64) iter.Seq[[][]float64] {
+	n := p.detection.Units()
+	return slices.Chunk(rows, (8*p.Filters+n-1)/n)
+}
+
 // of returns the patches, with one row for each position of a filter in each row of data, and the probabilities of the
-// detection units at these positions, with one column per filter.
+// detection units at these positions, with one column per filter. There is room for as many rows as filters before both.
 func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels.Matrix) {
 	n := p.detection.Units()
-	patches = m.matrix(len(rows)*n, p.columns())
+	patches, on = m.matrix(p.Filters+len(rows)*n, p.columns()), m.matrix(p.Filters+len(rows)*n, p.Filters)
 	v := m.floats(len(p.visible))
 	for r, row := range rows {
+		patches := kernels.Rows(patches, p.Filters+r*n, p.Filters+(r+1)*n)
 		narrow(v, row)
 		p.eachPatch(func(position, row, offset int) {
-			copy(patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window], v[offset:])
+			copy(kernels.Row(patches, position)[row*p.Window:][:p.Window], v[offset:])
 		})
-	}
-	on = m.product(patches, p.packed, p.Filters)
-	for r := range rows {
-		kernels.AtMostOne(kernels.Rows(on, r*n, (r+1)*n), p.hidden, p.groups)
+		on := kernels.Rows(on, p.Filters+r*n, p.Filters+(r+1)*n)
+		kernels.MulPacked(on, patches, p.packed)
+		kernels.AtMostOne(on, p.hidden, p.groups)
 	}
 	return patches, on
 }
@@ -374,36 +381,46 @@ func (p *convolutionProducts) draw(left []float64, on kernels.Matrix, r *rand.Ra
 }
 
 func (p *convolutionProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
-	m := newRoom()
-	defer m.leave()
-	patches, on := p.of(m, rows)
 	n, left := p.detection.Units(), make([]float64, p.pooled().Units()*p.Filters)
-	for r, random := range draws {
-		p.draw(left, kernels.Rows(on, r*n, (r+1)*n), random)
-	}
-	clear(patches.Data)
-	kernels.AddMulNN(patches, on, p.w)
 	for r, v := range rows {
+		m := newRoom()
+		patches, on := p.of(m, rows[r:r+1])
+		patches, on = kernels.Rows(patches, p.Filters, p.Filters+n), kernels.Rows(on, p.Filters, p.Filters+n)
+		p.draw(left, on, draws[r])
+		clear(patches.Data)
+		kernels.AddMulNN(patches, on, p.w)
 		copy(v, p.visible)
 		p.eachPatch(func(position, row, offset int) {
-			addSingles(v[offset:offset+p.Window], patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window])
+			addSingles(v[offset:offset+p.Window], kernels.Row(patches, position)[row*p.Window:][:p.Window])
 		})
 		if means {
 			kernels.Logistic(v)
 		} else {
 			bernoullis(v, draws[r])
 		}
+		m.leave()
 	}
 	return certain(len(rows))
 }
 
+// Gradients continues the sums of ∂F/∂W from one part of the rows to the next: the first terms of a part are an identity
+// times the sums so far.
 func (p *convolutionProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
-	m := newRoom()
-	defer m.leave()
-	patches, on := p.of(m, rows)
-	kernels.Scale(on.Data, -factor)
-	addSingles(to[0], m.outer(on, patches))
-	addRows(to[1], on)
+	sums := kernels.NewMatrix(p.Filters, p.columns())
+	for part := range p.together(rows) {
+		m := newRoom()
+		patches, on := p.of(m, part)
+		kernels.Scale(on.Data, -factor)
+		addRows(to[1], kernels.Rows(on, p.Filters, on.Rows))
+		copy(patches.Data, sums.Data)
+		clear(on.Data[:p.Filters*p.Filters])
+		for k := range p.Filters {
+			on.Data[k*p.Filters+k] = 1
+		}
+		kernels.MulTN(sums, 0, on, patches)
+		m.leave()
+	}
+	addSingles(to[0], sums.Data)
 	for _, v := range rows {
 		floats.AddScaled(to[2], -factor, v)
 	}
