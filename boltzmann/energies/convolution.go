@@ -313,22 +313,37 @@ func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	return side, rowsOf(e.weights, side.Units())
 }
 
-// convolutionProducts holds W, as it is and packed, c and b, and the positions in each block.
+// convolutionProducts holds W, as it is and packed, c and b, and the positions in each block. A row of the window at a
+// position begins at the sum of its corner and its offset.
 type convolutionProducts struct {
 	*convolution
-	groups [][]int
-	w      kernels.Matrix
-	packed *kernels.Packed
-	hidden []float32
+	groups  [][]int
+	corners []int32
+	offsets []int
+	ones    []float32
+	w       kernels.Matrix
+	packed  *kernels.Packed
+	hidden  []float32
 }
 
 func (e *convolution) Products() products {
 	n, columns := e.Filters, e.columns()
-	groups := make([][]int, e.pooled().Units())
-	for position, α := range e.blocks {
-		groups[α] = append(groups[α], position)
+	p := &convolutionProducts{
+		convolution: e, groups: make([][]int, e.pooled().Units()), ones: slices.Repeat([]float32{1}, len(e.blocks)),
+		w: single(e.weights, n, columns), packed: packed(e.weights, n, columns), hidden: singles(e.hidden),
 	}
-	return &convolutionProducts{e, groups, single(e.weights, n, columns), packed(e.weights, n, columns), singles(e.hidden)}
+	for position, α := range e.blocks {
+		p.groups[α] = append(p.groups[α], position)
+	}
+	e.eachPatch(func(position, row, offset int) {
+		if row == 0 {
+			p.corners = append(p.corners, int32(offset))
+		}
+		if position == 0 {
+			p.offsets = append(p.offsets, offset)
+		}
+	})
+	return p
 }
 
 // together returns rows in parts whose patches stay in the cache, but are many more than the filters.
@@ -346,9 +361,10 @@ func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels
 	for r, row := range rows {
 		patches := kernels.Rows(patches, p.Filters+r*n, p.Filters+(r+1)*n)
 		narrow(v, row)
-		p.eachPatch(func(position, row, offset int) {
-			copy(kernels.Row(patches, position)[row*p.Window:][:p.Window], v[offset:])
-		})
+		for i := range p.channels * p.Window {
+			windows := kernels.Matrix{Rows: len(v) - p.offsets[i] - p.Window + 1, Cols: p.Window, Stride: 1, Data: v[p.offsets[i]:]}
+			kernels.Gather(kernels.Cols(patches, i*p.Window, (i+1)*p.Window), windows, p.corners, p.ones)
+		}
 		on := kernels.Rows(on, p.Filters+r*n, p.Filters+(r+1)*n)
 		kernels.MulPacked(on, patches, p.packed)
 		kernels.AtMostOne(on, p.hidden, p.groups)
