@@ -205,15 +205,16 @@ type slabRows struct{ v, squares, y, weighted, inputs kernels.Matrix }
 
 func (p *slabProducts) of(m *room, rows [][]float64) slabRows {
 	n := len(p.bias)
+	mean, sum, α, extras := p.mean[:n], p.sum[:n], p.α[:n], p.extras[:n]
 	at := slabRows{v: m.singles(rows), inputs: m.matrix(len(rows), n)}
 	at.squares = m.multiplied(at.v, at.v)
 	at.y, at.weighted = m.product(at.v, p.packed, n), m.product(at.squares, p.sizes, n)
 	for r, v := range rows {
 		square := floats.Dot(v, v)
-		inputs, y, weighted := kernels.Row(at.inputs, r), kernels.Row(at.y, r), kernels.Row(at.weighted, r)
+		inputs, ys, weighted := kernels.Row(at.inputs, r)[:n], kernels.Row(at.y, r)[:n], kernels.Row(at.weighted, r)[:n]
 		for i, b := range p.bias {
-			y := float64(y[i])
-			inputs[i] = float32(b + p.mean[i]*y + (y*y-p.sum[i]*float64(weighted[i]))/(2*p.α[i]) - p.extras[i]*square/2)
+			y := float64(ys[i])
+			inputs[i] = float32(b + mean[i]*y + (y*y-sum[i]*float64(weighted[i]))/(2*α[i]) - extras[i]*square/2)
 		}
 	}
 	return at
@@ -253,20 +254,24 @@ func (p *slabProducts) Gradients(to [][]float64, factor float64, rows [][]float6
 	m := newRoom()
 	defer m.leave()
 	at := p.of(m, rows)
-	on, slopes := at.inputs, m.matrix(len(rows), len(p.bias))
-	sums := make([]float64, len(p.bias)) // Σ on·weighted
+	n := len(p.bias)
+	on, slopes := at.inputs, m.matrix(len(rows), n)
+	sums, probabilities := make([]float64, n), make([]float64, n) // sums is Σ on·weighted
 	addQuadratics(to[4], factor, p.logVisible, rows)
-	biases, means, slabs, extras := to[1], to[2], to[3], to[5]
+	mean, sum, α, extra := p.mean[:n], p.sum[:n], p.α[:n], p.extras[:n]
+	biases, means, slabs, extras := to[1][:n], to[2][:n], to[3][:n], to[5][:n]
 	for r, v := range rows {
 		square := floats.Dot(v, v)
-		on, slopes, ys, weights := kernels.Row(on, r), kernels.Row(slopes, r), kernels.Row(at.y, r), kernels.Row(at.weighted, r)
-		for i, input := range on {
-			g, y, weighted := -factor*statistics.Sigmoid(float64(input)), float64(ys[i]), float64(weights[i])
-			on[i], slopes[i] = float32(g), float32(g*(p.mean[i]+y/p.α[i]))
+		on, slopes, ys, weights := kernels.Row(on, r)[:n], kernels.Row(slopes, r)[:n], kernels.Row(at.y, r)[:n], kernels.Row(at.weighted, r)[:n]
+		widen(probabilities, on)
+		kernels.Logistic(probabilities)
+		for i, p := range probabilities {
+			g, y, weighted := -factor*p, float64(ys[i]), float64(weights[i])
+			on[i], slopes[i] = float32(g), float32(g*(mean[i]+y/α[i]))
 			biases[i] += g
 			means[i] += g * y
-			extras[i] -= g * p.extras[i] * square / 2
-			slabs[i] += g * (p.sum[i]*weighted - y*y) / (2 * p.α[i])
+			extras[i] -= g * extra[i] * square / 2
+			slabs[i] += g * (sum[i]*weighted - y*y) / (2 * α[i])
 			sums[i] += g * weighted
 		}
 	}
