@@ -319,13 +319,17 @@ func (m *room) matrix(rows, columns int) kernels.Matrix {
 // singles returns the units of rows in single precision: the units with the indices of, or all units.
 func (m *room) singles(rows [][]float64, of ...int) kernels.Matrix {
 	if of == nil {
-		of = all(len(rows[0]))
+		to := m.matrix(len(rows), len(rows[0]))
+		for r, x := range rows {
+			narrow(kernels.Row(to, r), x)
+		}
+		return to
 	}
 	to := m.matrix(len(rows), len(of))
 	for r, x := range rows {
-		row := kernels.Row(to, r)
-		for k := range row {
-			row[k] = float32(x[of[k]])
+		row := kernels.Row(to, r)[:len(of)]
+		for k, i := range of {
+			row[k] = float32(x[i])
 		}
 	}
 	return to

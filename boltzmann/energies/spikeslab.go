@@ -191,7 +191,7 @@ func (e *spikeAndSlab) Products() products {
 		size, extra := kernels.Row(sizes, i), kernels.Row(p.extra, i)
 		factor, plus := float32(p.sum[i]/α), float32(p.extras[i])
 		for j, w := range size {
-			size[j] = max(w, -w)
+			size[j] = math.Float32frombits(math.Float32bits(w) &^ (1 << 31))
 			extra[j] = size[j]*factor + plus
 		}
 	}
@@ -278,10 +278,10 @@ func (p *slabProducts) Gradients(to [][]float64, factor float64, rows [][]float6
 	addSingles(to[0], m.outer(slopes, at.v))
 	squares := m.outer(on, at.squares)
 	for i, sum := range p.sum {
-		of, squares := to[0][i*p.units:(i+1)*p.units], squares[i*p.units:(i+1)*p.units]
-		for j, w := range p.weights[i*p.units : (i+1)*p.units] {
-			if slope := (sum*float64(squares[j]) + sums[i]) / (2 * p.α[i]); w != 0 {
-				of[j] -= math.Copysign(1, w) * slope
+		of, squares, on, twice := to[0][i*p.units:][:p.units], squares[i*p.units:][:p.units], sums[i], 2*α[i]
+		for j, w := range p.weights[i*p.units:][:p.units] {
+			if slope := (sum*float64(squares[j]) + on) / twice; w != 0 {
+				of[j] -= math.Float64frombits(math.Float64bits(slope) ^ math.Float64bits(w)&(1<<63)) // ±slope
 			}
 		}
 	}
