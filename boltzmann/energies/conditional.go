@@ -159,8 +159,8 @@ func (p *conditionalProducts) up() kernels.Matrix {
 func (p *conditionalProducts) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, p.wv) }
 
 func (p *conditionalProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
-	addSingles(to[0], p.m.outer(on, p.x))
-	addSingles(to[1], p.m.outer(inputs, p.u))
+	kernels.AddSingles(to[0], p.m.outer(on, p.x))
+	kernels.AddSingles(to[1], p.m.outer(inputs, p.u))
 	addRows(to[2], inputs)
 	addRows(to[3], on)
 }

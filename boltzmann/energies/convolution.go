@@ -407,7 +407,7 @@ func (p *convolutionProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means
 		kernels.AddMulNN(patches, on, p.w)
 		copy(v, p.visible)
 		p.eachPatch(func(position, row, offset int) {
-			addSingles(v[offset:offset+p.Window], kernels.Row(patches, position)[row*p.Window:][:p.Window])
+			kernels.AddSingles(v[offset:offset+p.Window], kernels.Row(patches, position)[row*p.Window:][:p.Window])
 		})
 		if means {
 			kernels.Logistic(v)
@@ -436,7 +436,7 @@ func (p *convolutionProducts) Gradients(to [][]float64, factor float64, rows [][
 		kernels.MulTN(sums, 0, on, patches)
 		m.leave()
 	}
-	addSingles(to[0], sums.Data)
+	kernels.AddSingles(to[0], sums.Data)
 	for _, v := range rows {
 		floats.AddScaled(to[2], -factor, v)
 	}

@@ -369,10 +369,10 @@ func (p *covarianceProducts) Gradients(to [][]float64, factor float64, rows [][]
 	p.slopes(m, y)
 	kernels.Scale(y.Data, factor)
 	outer := m.outer(y, x)
-	addSingles(to[0], outer[:n*units])
-	addSingles(to[1], outer[n*units:])
+	kernels.AddSingles(to[0], outer[:n*units])
+	kernels.AddSingles(to[1], outer[n*units:])
 	for r, row := range rows {
-		addSingles(to[3], kernels.Row(y, r)[:n])
+		kernels.AddSingles(to[3], kernels.Row(y, r)[:n])
 		floats.AddScaled(to[2], -factor, row)
 	}
 	addQuadratics(to[5], factor, p.log, rows)

@@ -95,12 +95,18 @@ func integrable(n, units int) bool {
 // differs by less than nearError; σ(input) itself decides only draws that are as near.
 func bernoulli[F float32 | float64](input F, near float32, r *rand.Rand) F {
 	const nearError = 1e-6
-	u := r.Float64()
+	u, on := r.Float64(), uint32(0)
 	above := u + float64(near)
-	if above < -nearError || above <= nearError && u < statistics.Sigmoid(float64(input)) {
-		return 1
+	if above < 0 { // no branch, which processors could not predict
+		on = 1
 	}
-	return 0
+	if math.Abs(above) <= nearError {
+		on = 0
+		if u < statistics.Sigmoid(float64(input)) {
+			on = 1
+		}
+	}
+	return F(on)
 }
 
 // bernoullis replaces inputs of binary units by draws of the units.
@@ -371,14 +377,7 @@ func (m *room) outer(a, b kernels.Matrix) []float32 {
 // addRows adds the sum of the rows of m to to.
 func addRows(to []float64, m kernels.Matrix) {
 	for r := range m.Rows {
-		addSingles(to, kernels.Row(m, r))
-	}
-}
-
-func addSingles(to []float64, values []float32) {
-	to = to[:len(values)]
-	for i, v := range values {
-		to[i] += float64(v)
+		kernels.AddSingles(to, kernels.Row(m, r))
 	}
 }
 

@@ -165,9 +165,9 @@ func (p *gatedProducts) addField(to, h kernels.Matrix) {
 
 func (p *gatedProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
 	gates := p.m.product(on, p.c, p.factors())
-	addSingles(to[0], p.m.outer(p.m.multiplied(gates, p.ofY), p.x))
-	addSingles(to[1], p.m.outer(p.m.multiplied(gates, p.ofX), p.y))
-	addSingles(to[2], p.m.outer(p.ofXY, on))
+	kernels.AddSingles(to[0], p.m.outer(p.m.multiplied(gates, p.ofY), p.x))
+	kernels.AddSingles(to[1], p.m.outer(p.m.multiplied(gates, p.ofX), p.y))
+	kernels.AddSingles(to[2], p.m.outer(p.ofXY, on))
 	addRows(to[3], inputs)
 	addRows(to[4], on)
 }

@@ -275,7 +275,7 @@ func (p *slabProducts) Gradients(to [][]float64, factor float64, rows [][]float6
 			sums[i] += g * weighted
 		}
 	}
-	addSingles(to[0], m.outer(slopes, at.v))
+	kernels.AddSingles(to[0], m.outer(slopes, at.v))
 	squares := m.outer(on, at.squares)
 	for i, sum := range p.sum {
 		of, squares, on, twice := to[0][i*p.units:][:p.units], squares[i*p.units:][:p.units], sums[i], 2*α[i]

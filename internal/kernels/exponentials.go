@@ -40,6 +40,18 @@ func each(f func(x float64) float64) func(x []float64) {
 	}
 }
 
+// AddSingles adds numbers in single precision to numbers in double precision.
+func AddSingles(to []float64, from []float32) {
+	to, first := to[:len(from)], 0
+	if s := current; s.addSingles != nil && len(from) >= s.lanes/2 {
+		s.addSingles(&to[0], &from[0], len(from)/(s.lanes/2))
+		first = len(from) / (s.lanes / 2) * (s.lanes / 2)
+	}
+	for i := first; i < len(from); i++ {
+		to[i] += float64(from[i])
+	}
+}
+
 // Dots sets each element of to to the product of a row of a matrix with x, with the bits of gonum's floats.Dot. rows
 // holds the rows, one after another.
 func Dots(to, rows, x []float64) { current.dots(to, rows[:len(to)*len(x)], x) }

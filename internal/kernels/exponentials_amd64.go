@@ -4,6 +4,8 @@
 
 package kernels
 
+func addSinglesAVX2(to *float64, from *float32, vectors int)
+
 func atMostOneAVX2(inputs *float32, biases *float32, rows *int, count int, columns int, stride int)
 
 func dotsAVX2(to *float64, rows *float64, x *float64, fours int, columns int)
@@ -13,6 +15,8 @@ func softplusAVX2(x *float64, vectors int)
 func log1pAVX2(x *float64, vectors int)
 
 func logisticAVX2(x *float64, vectors int)
+
+func addSinglesAVX512(to *float64, from *float32, vectors int)
 
 func atMostOneAVX512(inputs *float32, biases *float32, rows *int, count int, columns int, stride int)
 

@@ -4,6 +4,24 @@
 
 #include "textflag.h"
 
+// func addSinglesAVX2(to *float64, from *float32, vectors int)
+// Requires: AVX
+TEXT ·addSinglesAVX2(SB), NOSPLIT, $0-24
+	MOVQ to+0(FP), AX
+	MOVQ from+8(FP), CX
+	MOVQ vectors+16(FP), DX
+
+vector:
+	VCVTPS2PD (CX), Y0
+	VADDPD    (AX), Y0, Y0
+	VMOVUPD   Y0, (AX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x20, AX
+	DECQ      DX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
 // func atMostOneAVX2(inputs *float32, biases *float32, rows *int, count int, columns int, stride int)
 // Requires: AVX, AVX2, CMOV, FMA3
 TEXT ·atMostOneAVX2(SB), NOSPLIT, $0-48
@@ -1243,6 +1261,24 @@ vector:
 	ADDQ         $0x20, AX
 	DECQ         CX
 	JNZ          vector
+	VZEROUPPER
+	RET
+
+// func addSinglesAVX512(to *float64, from *float32, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·addSinglesAVX512(SB), NOSPLIT, $0-24
+	MOVQ to+0(FP), AX
+	MOVQ from+8(FP), CX
+	MOVQ vectors+16(FP), DX
+
+vector:
+	VCVTPS2PD (CX), Z0
+	VADDPD    (AX), Z0, Z0
+	VMOVUPD   Z0, (AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x40, AX
+	DECQ      DX
+	JNZ       vector
 	VZEROUPPER
 	RET
 

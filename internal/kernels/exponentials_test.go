@@ -98,3 +98,18 @@ func TestDots(t *testing.T) {
 		}
 	})
 }
+
+func TestAddSingles(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		for n := range 40 {
+			f := newField(uint64(n))
+			from, to := f.vector(n), slices.Repeat([]float64{math.Pi}, n+1)
+			AddSingles(to, from)
+			for i, x := range append(Doubles(from), 0) {
+				if to[i] != math.Pi+x {
+					t.Fatalf("of %d sums, number %d is %v, want %v", n, i, to[i], math.Pi+x)
+				}
+			}
+		}
+	})
+}

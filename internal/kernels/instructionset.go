@@ -25,8 +25,9 @@ type instructionSet struct {
 	strip32  func(y, x, blocks *float32, strip int)
 	strip16  func(y, x *float32, blocks *int16, scales *float32, strip int)
 
-	// sigmoids and negateMeans are assembly for amd64 only.
+	// These kernels are assembly for amd64 only.
 	sigmoids, negateMeans func(logits *float32, units int)
+	addSingles            func(to *float64, from *float32, vectors int) // of lanes/2
 
 	// The portable functions of the same names say what these do.
 	atMostOne     func(inputs Matrix, biases []float32, rows []int)

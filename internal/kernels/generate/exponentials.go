@@ -11,6 +11,7 @@ import (
 // exponentials writes the kernels in double precision. Exponentials and logarithms repeat package math of Go operation by
 // operation, so that they give its bits on an amd64 processor that has fused multiply-add.
 func exponentials(s instructionSet) {
+	addSingles(s)
 	atMostOne(s)
 	dots(s)
 	s.doubles("softplus", func(x reg.VecVirtual) {
@@ -328,6 +329,22 @@ func dots(s instructionSet) {
 	LEAQ(Mem{Base: row, Index: stride, Scale: 4}, row)
 	DECQ(fours)
 	JNZ(LabelRef("rows"))
+	VZEROUPPER()
+	RET()
+}
+
+// addSingles writes the kernel that adds vectors in single precision to vectors in double precision.
+func addSingles(s instructionSet) {
+	s.kernel("addSingles", "(to *float64, from *float32, vectors int)")
+	to, from, vectors, x := argument("to"), argument("from"), argument("vectors"), s.vector()
+	Label("vector")
+	VCVTPS2PD(Mem{Base: from}, x)
+	VADDPD(Mem{Base: to}, x, x)
+	VMOVUPD(x, Mem{Base: to})
+	ADDQ(Imm(uint64(s.bytes()/2)), from)
+	ADDQ(Imm(uint64(s.bytes())), to)
+	DECQ(vectors)
+	JNZ(LabelRef("vector"))
 	VZEROUPPER()
 	RET()
 }
