@@ -184,13 +184,15 @@ func (e *spikeAndSlab) Products() products {
 		spikeAndSlab: e, w: single(e.weights, n, e.units), extra: kernels.NewMatrix(n, e.units), precisions: singles(expOf(e.logVisible)),
 		packed: kernels.NewPacked(n, e.units), sizes: kernels.NewPacked(n, e.units), α: expOf(e.logSlab), extras: expOf(e.logExtra),
 	}
-	sizes := kernels.Clone(p.w)
+	m := newRoom()
+	defer m.leave()
+	sizes := m.matrix(n, e.units)
 	for i, α := range p.α {
 		p.root = append(p.root, math.Sqrt(α))
 		p.sum = append(p.sum, floats.Norm(e.weights[i*e.units:(i+1)*e.units], 1))
-		size, extra := kernels.Row(sizes, i), kernels.Row(p.extra, i)
+		size, extra := kernels.Row(sizes, i)[:e.units], kernels.Row(p.extra, i)[:e.units]
 		factor, plus := float32(p.sum[i]/α), float32(p.extras[i])
-		for j, w := range size {
+		for j, w := range kernels.Row(p.w, i) {
 			size[j] = math.Float32frombits(math.Float32bits(w) &^ (1 << 31))
 			extra[j] = size[j]*factor + plus
 		}
