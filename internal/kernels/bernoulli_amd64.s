@@ -2005,6 +2005,197 @@ done:
 	VZEROUPPER
 	RET
 
+// func samplesAVX2(to *uint32, vectors int, key uint64, counter *[4]uint32)
+// Requires: AVX, AVX2
+TEXT ·samplesAVX2(SB), $0-32
+	MOVQ           to+0(FP), AX
+	MOVQ           vectors+8(FP), CX
+	MOVQ           counter+24(FP), DX
+	VMOVQ          key+16(FP), X0
+	VPMOVZXDQ      X0, X0
+	VINSERTI128    $0x01, X0, Y0, Y0
+	VBROADCASTI128 (DX), Y1
+	VPADDD         vector_0_0_0_0_0_1_0_0<>+0(SB), Y1, Y1
+	VBROADCASTI128 (DX), Y2
+	VPADDD         vector_0_2_0_0_0_3_0_0<>+0(SB), Y2, Y2
+
+vector:
+	VMOVUPS  Y1, Y3
+	VPADDD   vector_0_4_0_0<>+0(SB), Y1, Y1
+	VMOVUPS  Y2, Y4
+	VPADDD   vector_0_4_0_0<>+0(SB), Y2, Y2
+	VMOVUPS  Y0, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VMOVUPS  Y3, (AX)
+	VMOVUPS  Y4, 32(AX)
+	ADDQ     $0x40, AX
+	SUBQ     $0x02, CX
+	JG       vector
+	VZEROUPPER
+	RET
+
+DATA vector_0_0_0_0_0_1_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+20(SB)/4, $0x00000001
+DATA vector_0_0_0_0_0_1_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+36(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+52(SB)/4, $0x00000001
+DATA vector_0_0_0_0_0_1_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_0_0_0_0_1_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_2_0_0_0_3_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+4(SB)/4, $0x00000002
+DATA vector_0_2_0_0_0_3_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+20(SB)/4, $0x00000003
+DATA vector_0_2_0_0_0_3_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+36(SB)/4, $0x00000002
+DATA vector_0_2_0_0_0_3_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+52(SB)/4, $0x00000003
+DATA vector_0_2_0_0_0_3_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_2_0_0_0_3_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_4_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+4(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+20(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+36(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+52(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_4_0_0<>(SB), RODATA|NOPTR, $64
+
 // func sigmoidsAVX2(logits *float32, units int)
 // Requires: AVX, AVX2
 TEXT ·sigmoidsAVX2(SB), NOSPLIT, $0-16
@@ -4167,6 +4358,182 @@ done:
 	MOVSD         X7, ret+48(FP)
 	VZEROUPPER
 	RET
+
+// func samplesAVX512(to *uint32, vectors int, key uint64, counter *[4]uint32)
+// Requires: AVX, AVX512F
+TEXT ·samplesAVX512(SB), $0-32
+	MOVQ            to+0(FP), AX
+	MOVQ            vectors+8(FP), CX
+	MOVQ            counter+24(FP), DX
+	VMOVQ           key+16(FP), X0
+	VPMOVZXDQ       X0, X0
+	VSHUFI32X4      $0x00, Z0, Z0, Z0
+	VBROADCASTI32X4 (DX), Z1
+	VMOVUPS         vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+0(SB), Z2
+	VPADDD          Z2, Z1, Z1
+	VBROADCASTI32X4 (DX), Z2
+	VMOVUPS         vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+0(SB), Z3
+	VPADDD          Z3, Z2, Z2
+	VMOVUPS         vector_0_8_0_0<>+0(SB), Z3
+	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+
+vector:
+	VMOVUPS    Z1, Z6
+	VPADDD     Z3, Z1, Z1
+	VMOVUPS    Z2, Z7
+	VPADDD     Z3, Z2, Z2
+	VMOVUPS    Z0, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VMOVUPS    Z6, (AX)
+	VMOVUPS    Z7, 64(AX)
+	ADDQ       $0x80, AX
+	SUBQ       $0x02, CX
+	JG         vector
+	VZEROUPPER
+	RET
+
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+20(SB)/4, $0x00000001
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+36(SB)/4, $0x00000002
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+52(SB)/4, $0x00000003
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+4(SB)/4, $0x00000004
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+20(SB)/4, $0x00000005
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+36(SB)/4, $0x00000006
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+52(SB)/4, $0x00000007
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_8_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+4(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+20(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+36(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+52(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_8_0_0<>(SB), RODATA|NOPTR, $64
 
 // func sigmoidsAVX512(logits *float32, units int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2

@@ -28,6 +28,7 @@ type instructionSet struct {
 	// These kernels are assembly for amd64 only.
 	sigmoids, negateMeans func(logits *float32, units int)
 	addSingles            func(to *float64, from *float32, vectors int) // of lanes/2
+	samples               func(to *uint32, vectors int, key uint64, counter *[4]uint32)
 
 	// The portable functions of the same names say what these do.
 	atMostOne     func(inputs Matrix, biases []float32, rows []int)

@@ -25,7 +25,7 @@ var (
 		atMostOneAVX2, [...]func(*float64, int){softplusAVX2, logisticAVX2, log1pAVX2}, dotsAVX2,
 	}.complete(instructionSet{
 		name: "avx2", lanes: 8, groupBits: 3, products: [...]product{product1AVX2, product2AVX2, product3AVX2},
-		outer: outerAVX2, strip32: symmetricStrip32AVX2, strip16: symmetricStrip16AVX2, units: unitsAVX2, sigmoids: sigmoidsAVX2, negateMeans: negateMeansAVX2, addSingles: addSinglesAVX2,
+		outer: outerAVX2, strip32: symmetricStrip32AVX2, strip16: symmetricStrip16AVX2, units: unitsAVX2, sigmoids: sigmoidsAVX2, negateMeans: negateMeansAVX2, addSingles: addSinglesAVX2, samples: samplesAVX2,
 	})
 	avx512 = assembly{
 		transposeAVX512, gatherAVX512, bitsOfRowsAVX512, bitsOfColumnsAVX512, largestAVX512, fixAVX512, subsetsAVX512, writeRowsAVX512, writeColumnsAVX512,
@@ -33,7 +33,7 @@ var (
 		atMostOneAVX512, [...]func(*float64, int){softplusAVX512, logisticAVX512, log1pAVX512}, dotsAVX512,
 	}.complete(instructionSet{
 		name: "avx512", lanes: 16, groupBits: 4, products: [...]product{product1AVX512, product2AVX512, product3AVX512},
-		outer: outerAVX512, strip32: symmetricStrip32AVX512, strip16: symmetricStrip16AVX512, units: unitsAVX512, sigmoids: sigmoidsAVX512, negateMeans: negateMeansAVX512, addSingles: addSinglesAVX512,
+		outer: outerAVX512, strip32: symmetricStrip32AVX512, strip16: symmetricStrip16AVX512, units: unitsAVX512, sigmoids: sigmoidsAVX512, negateMeans: negateMeansAVX512, addSingles: addSinglesAVX512, samples: samplesAVX512,
 	})
 )
 
