@@ -212,10 +212,14 @@ func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 			most[α] = max(most[α], row[p])
 		}
 		for α, m := range most {
-			total[α] = math.Exp(-m)
+			total[α] = -m
 		}
 		for p, α := range e.blocks {
-			row[p] = math.Exp(row[p] - most[α])
+			row[p] -= most[α]
+		}
+		kernels.Exp(total)
+		kernels.Exp(row)
+		for p, α := range e.blocks {
 			total[α] += row[p]
 		}
 		for p, α := range e.blocks {

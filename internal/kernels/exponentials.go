@@ -7,13 +7,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// These kernels give the bits of package math. On an amd64 processor, it must have fused multiply-add, which both use.
+// Softplus, Logistic, Log1p and Exp give the bits of package math, built for GOAMD64=v1. On an amd64 processor with fused
+// multiply-add, they use it, as math.Exp does.
 
 // Softplus replaces each x by log(1 + eˣ).
 func Softplus(x []float64) { current.doubles[0](x) }
 
 // Logistic replaces each x by σ(x) = 1/(1 + e⁻ˣ).
 func Logistic(x []float64) { current.doubles[1](x) }
+
+// Exp replaces each x by eˣ.
+func Exp(x []float64) { current.doubles[3](x) }
 
 // Log1p replaces each x ≥ 0 by log(1 + x).
 func Log1p(x []float64) {
@@ -29,7 +33,7 @@ func Log1p(x []float64) {
 var portableDoubles = [...]func(x []float64){
 	each(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 	each(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
-	each(math.Log1p),
+	each(math.Log1p), each(math.Exp),
 }
 
 func each(f func(x float64) float64) func(x []float64) {

@@ -10,6 +10,8 @@ func atMostOneAVX2(inputs *float32, biases *float32, rows *int, count int, colum
 
 func dotsAVX2(to *float64, rows *float64, x *float64, fours int, columns int)
 
+func expAVX2(x *float64, vectors int)
+
 func softplusAVX2(x *float64, vectors int)
 
 func log1pAVX2(x *float64, vectors int)
@@ -21,6 +23,8 @@ func addSinglesAVX512(to *float64, from *float32, vectors int)
 func atMostOneAVX512(inputs *float32, biases *float32, rows *int, count int, columns int, stride int)
 
 func dotsAVX512(to *float64, rows *float64, x *float64, fours int, columns int)
+
+func expAVX512(x *float64, vectors int)
 
 func softplusAVX512(x *float64, vectors int)
 

@@ -709,6 +709,60 @@ rest:
 	VZEROUPPER
 	RET
 
+// func expAVX2(x *float64, vectors int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expAVX2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+
+vector:
+	VMOVUPD      (AX), Y0
+	VBROADCASTSD vector_1a01a01a_3efa01a0<>+0(SB), Y2
+	VBROADCASTSD vector_0_c08f4000<>+0(SB), Y1
+	VMAXPD       Y0, Y1, Y0
+	VMULPD       vector_652b82fe_3ff71547<>+0(SB), Y0, Y1
+	VROUNDPD     $0x00, Y1, Y1
+	VFNMADD231PD vector_fefa3000_3fe62e42<>+0(SB), Y1, Y0
+	VFNMADD231PD vector_f278ece6_3d53de6a<>+0(SB), Y1, Y0
+	VMULPD       vector_0_3fb00000<>+0(SB), Y0, Y0
+	VFMADD213PD  vector_1a01a01a_3f2a01a0<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_16c16c17_3f56c16c<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_11111111_3f811111<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_55555555_3fa55555<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_55555555_3fc55555<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_0_3fe00000<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_0_3ff00000<>+0(SB), Y0, Y2
+	VMULPD       Y2, Y0, Y0
+	VADDPD       vector_0_40000000<>+0(SB), Y0, Y2
+	VMULPD       Y2, Y0, Y0
+	VADDPD       vector_0_40000000<>+0(SB), Y0, Y2
+	VMULPD       Y2, Y0, Y0
+	VADDPD       vector_0_40000000<>+0(SB), Y0, Y2
+	VMULPD       Y2, Y0, Y0
+	VADDPD       vector_0_40000000<>+0(SB), Y0, Y2
+	VFMADD213PD  vector_0_3ff00000<>+0(SB), Y2, Y0
+	VCVTPD2DQY   Y1, X2
+	VPSRAD       $0x01, X2, X3
+	VPSUBD       X3, X2, X2
+	VPMOVSXDQ    X3, Y3
+	VPADDQ       vector_3ff_0<>+0(SB), Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y0, Y0
+	VPMOVSXDQ    X2, Y2
+	VPADDQ       vector_3ff_0<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y0, Y0
+	VBROADCASTSD vector_0_408ff800<>+0(SB), Y2
+	VBROADCASTSD vector_0_7ff00000<>+0(SB), Y3
+	VCMPPD       $0x1e, Y2, Y1, Y1
+	VBLENDVPD    Y1, Y3, Y0, Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         $0x20, AX
+	DECQ         CX
+	JNZ          vector
+	VZEROUPPER
+	RET
+
 // func softplusAVX2(x *float64, vectors int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softplusAVX2(SB), NOSPLIT, $0-16
@@ -1562,6 +1616,50 @@ rest:
 	LEAQ      (CX)(BX*4), CX
 	DECQ      DX
 	JNZ       rows
+	VZEROUPPER
+	RET
+
+// func expAVX512(x *float64, vectors int)
+// Requires: AVX, AVX512F
+TEXT ·expAVX512(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+
+vector:
+	VMOVUPD           (AX), Z0
+	VBROADCASTSD      vector_1a01a01a_3efa01a0<>+0(SB), Z2
+	VBROADCASTSD      vector_0_c08f4000<>+0(SB), Z1
+	VMAXPD            Z0, Z1, Z0
+	VMULPD.BCST       vector_652b82fe_3ff71547<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x00, Z1, Z1
+	VFNMADD231PD.BCST vector_fefa3000_3fe62e42<>+0(SB), Z1, Z0
+	VFNMADD231PD.BCST vector_f278ece6_3d53de6a<>+0(SB), Z1, Z0
+	VMULPD.BCST       vector_0_3fb00000<>+0(SB), Z0, Z0
+	VFMADD213PD.BCST  vector_1a01a01a_3f2a01a0<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_16c16c17_3f56c16c<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_11111111_3f811111<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_55555555_3fa55555<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_55555555_3fc55555<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_0_3fe00000<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_0_3ff00000<>+0(SB), Z0, Z2
+	VMULPD            Z2, Z0, Z0
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z0, Z2
+	VMULPD            Z2, Z0, Z0
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z0, Z2
+	VMULPD            Z2, Z0, Z0
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z0, Z2
+	VMULPD            Z2, Z0, Z0
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z0, Z2
+	VFMADD213PD.BCST  vector_0_3ff00000<>+0(SB), Z2, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VBROADCASTSD      vector_0_408ff800<>+0(SB), Z2
+	VBROADCASTSD      vector_0_7ff00000<>+0(SB), Z3
+	VCMPPD            $0x1e, Z2, Z1, K1
+	VMOVAPD           Z3, K1, Z0
+	VMOVUPD           Z0, (AX)
+	ADDQ              $0x40, AX
+	DECQ              CX
+	JNZ               vector
 	VZEROUPPER
 	RET
 

@@ -24,7 +24,7 @@ func TestDoublesHaveTheBitsOfPackageMath(t *testing.T) {
 	}
 	numbers = append(numbers, math.NaN())
 	eachSet(t, func(t *testing.T) {
-		for i, kernel := range []func([]float64){Softplus, Logistic, Log1p} {
+		for i, kernel := range []func([]float64){Softplus, Logistic, Log1p, Exp} {
 			for first, n := 0, 0; first < len(numbers); first, n = first+n, (n+1)%40 {
 				from := numbers[first:min(first+n, len(numbers))]
 				got := append([]float64(nil), from...)

@@ -32,7 +32,7 @@ type instructionSet struct {
 
 	// The portable functions of the same names say what these do.
 	atMostOne     func(inputs Matrix, biases []float32, rows []int)
-	doubles       [3]func(x []float64) // of Softplus, Logistic and Log1p
+	doubles       [4]func(x []float64) // of Softplus, Logistic, Log1p and Exp
 	dots          func(to, rows, x []float64)
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
 	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64

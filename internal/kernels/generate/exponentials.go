@@ -14,6 +14,7 @@ func exponentials(s instructionSet) {
 	addSingles(s)
 	atMostOne(s)
 	dots(s)
+	s.doubles("exp", s.exp)
 	s.doubles("softplus", func(x reg.VecVirtual) {
 		e := s.vector()
 		s.with(orDoubles, math.Copysign(0, -1), x, e) // −|x|
