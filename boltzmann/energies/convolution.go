@@ -2,7 +2,6 @@ package energies
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -277,7 +276,7 @@ func (e *convolution) At(β float64) energy {
 func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	copy(v, e.base)
 	blocks := float64(e.Filters * len(e.blocks) / (e.Pool * e.Pool))
-	logZ := softplusses(v) + blocks*math.Log1p(float64(e.Pool*e.Pool))
+	logZ := blocks*math.Log1p(float64(e.Pool*e.Pool)) - lessSoftplusses(0, slices.Clone(v))
 	bernoullis(v, r)
 	return logZ
 }
@@ -350,12 +349,6 @@ func (e *convolution) Products() products {
 	return p
 }
 
-// together returns rows in parts whose patches stay in the cache, but are many more than the filters.
-func (p *convolutionProducts) together(rows [][]float64) iter.Seq[[][]float64] {
-	n := p.detection.Units()
-	return slices.Chunk(rows, (8*p.Filters+n-1)/n)
-}
-
 // of returns the patches, with one row for each position of a filter in each row of data, and the probabilities of the
 // detection units at these positions, with one column per filter. There is room for as many rows as filters before both.
 func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels.Matrix) {
@@ -387,15 +380,8 @@ func (p *convolutionProducts) draw(left []float64, on kernels.Matrix, r *rand.Ra
 	for position, α := range p.blocks {
 		left, on := left[α*p.Filters:(α+1)*p.Filters], kernels.Row(on, position)[:p.Filters]
 		for k, before := range left {
-			var some, none uint32 // without branches, which processors could not predict
 			after := before - float64(on[k])
-			if before > 0 {
-				some = 1
-			}
-			if after <= 0 {
-				none = 1
-			}
-			left[k], on[k] = after, float32(some&none)
+			left[k], on[k] = after, float32(one(before > 0)&one(after <= 0))
 		}
 	}
 }
@@ -424,10 +410,10 @@ func (p *convolutionProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means
 }
 
 // Gradients continues the sums of ∂F/∂W from one part of the rows to the next: the first terms of a part are an identity
-// times the sums so far.
+// times the sums so far. The patches of a part stay in the cache, but are many more than the filters.
 func (p *convolutionProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
 	sums := kernels.NewMatrix(p.Filters, p.columns())
-	for part := range p.together(rows) {
+	for part := range slices.Chunk(rows, 1+8*p.Filters/p.detection.Units()) {
 		m := newRoom()
 		patches, on := p.of(m, part)
 		kernels.Scale(on.Data, -factor)

@@ -95,18 +95,21 @@ func integrable(n, units int) bool {
 // differs by less than nearError; σ(input) itself decides only draws that are as near.
 func bernoulli[F float32 | float64](input F, near float32, r *rand.Rand) F {
 	const nearError = 1e-6
-	u, on := r.Float64(), uint32(0)
+	u := r.Float64()
 	above := u + float64(near)
-	if above < 0 { // no branch, which processors could not predict
-		on = 1
-	}
+	on := one(above < 0)
 	if math.Abs(above) <= nearError {
-		on = 0
-		if u < statistics.Sigmoid(float64(input)) {
-			on = 1
-		}
+		on = one(u < statistics.Sigmoid(float64(input)))
 	}
 	return F(on)
+}
+
+// one returns 1 if is is true, and 0 otherwise, without a branch, which processors could not predict for draws.
+func one(is bool) (n uint32) {
+	if is {
+		n = 1
+	}
+	return n
 }
 
 // bernoullis replaces inputs of binary units by draws of the units.
@@ -121,14 +124,6 @@ func bernoullis[F float32 | float64](x []F, r *rand.Rand) {
 	for i, input := range x {
 		x[i] = bernoulli(input, near[i], r)
 	}
-}
-
-// softplusses returns Σ log(1 + e^input), which is log Z of binary units with these inputs.
-func softplusses(inputs []float64) (sum float64) {
-	for _, input := range inputs {
-		sum += statistics.Softplus(input)
-	}
-	return sum
 }
 
 // lessSoftplusses returns f − Σ log(1 + e^input). It overwrites the inputs.

@@ -161,7 +161,7 @@ func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	if e.real {
 		logZ += normalLogZ(inputs)
 	} else {
-		logZ += softplusses(inputs)
+		logZ -= lessSoftplusses(0, slices.Clone(inputs))
 	}
 	e.draw(inputs, r)
 	e.put(x, inputs)

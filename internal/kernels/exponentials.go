@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -74,10 +75,8 @@ func portableDots(to, rows, x []float64) {
 // each group. Exponentials are rounded from double precision, and added in the order of the rows.
 func AtMostOne(inputs Matrix, biases []float32, groups [][]int) {
 	for _, rows := range groups {
-		for _, r := range rows {
-			if r < 0 || r >= inputs.Rows || len(biases) != inputs.Cols || !complete(inputs) {
-				panic(fmt.Sprintf("kernels: row %d of %s with %d biases", r, describe(inputs), len(biases)))
-			}
+		if len(biases) != inputs.Cols || !complete(inputs) || slices.Min(rows) < 0 || slices.Max(rows) >= inputs.Rows {
+			panic(fmt.Sprintf("kernels: rows %v of %s with %d biases", rows, describe(inputs), len(biases)))
 		}
 		current.atMostOne(inputs, biases, rows)
 	}
@@ -85,26 +84,27 @@ func AtMostOne(inputs Matrix, biases []float32, groups [][]int) {
 
 func portableAtMostOne(inputs Matrix, biases []float32, rows []int) {
 	for k, bias := range biases {
-		var most, total float32 // all units off have the input 0
+		column := inputs.Data[k:]
+		var most float32 // all units off have the input 0
+		for _, r := range rows {
+			if input := column[r*inputs.Stride] + bias; input > most {
+				most = input
+			}
+		}
 		exponential := func(x float32) float32 {
 			if x == most {
 				return 1
 			}
 			return float32(math.Exp(float64(x - most)))
 		}
+		total := exponential(0)
 		for _, r := range rows {
-			if input := inputs.Data[r*inputs.Stride+k] + bias; input > most {
-				most = input
-			}
-		}
-		total = exponential(0)
-		for _, r := range rows {
-			at := &inputs.Data[r*inputs.Stride+k]
-			*at = exponential(*at + bias)
-			total += *at
+			e := exponential(column[r*inputs.Stride] + bias)
+			column[r*inputs.Stride] = e
+			total += e
 		}
 		for _, r := range rows {
-			inputs.Data[r*inputs.Stride+k] /= total
+			column[r*inputs.Stride] /= total
 		}
 	}
 }
