@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -28,7 +29,7 @@ func (m *Model) Along(schedule string) (runs.Estimator, error) {
 const chainsTogether = 16
 
 // chainBytes returns the memory of a chain of some units in bytes: its state, its random numbers and its weight.
-func chainBytes(units int) float64 { return float64(8*units + 100) }
+func chainBytes(units int) float64 { return float64(8*units + 400) }
 
 // anneal estimates log Z by annealed importance sampling (Neal 2001). Chains start at the base model and reach e along
 // a schedule. anneal takes at least 2 chains, because one chain has no standard error. x holds a row of e; anneal
@@ -48,7 +49,7 @@ func anneal(ctx context.Context, e energy, x []float64, chains int, s boltzmann.
 		states, streams := make([][]float64, chains), make([]*rand.Rand, chains)
 		for chain := range chains {
 			c.Datum = uint32(chain)
-			states[chain], streams[chain] = slices.Clone(x), rand.New(philox.Key(seed).Stream(c))
+			states[chain], streams[chain] = slices.Clone(x), rand.New(kernels.NewStream(philox.Key(seed), c))
 			add(chain, 0, e.Base(states[chain], streams[chain]))
 		}
 		at := e.At(0)

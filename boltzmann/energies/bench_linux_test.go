@@ -9,12 +9,14 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
-// BenchmarkStepOverItsProducts computes what a step of training computes for 100 rows, at the sizes of the articles and with
-// initial parameters: the gradient at the rows, a step of their chains, and the gradient at the chains. After each step it computes the step's
-// matrix products alone, in single precision; a product of m×k and k×n matrices takes place the given number of times.
-// It reports the median ratio of their times, which are processor times, because other programs may run.
+// BenchmarkStepOverItsProducts computes what a step of training computes for 100 rows, at the sizes of the articles and
+// with initial parameters: the gradient at the rows, a step of their chains, with draws from the streams of training, and
+// the gradient at the chains. After each step it computes the step's matrix products alone, in single precision; a product
+// of m×k and k×n matrices takes place the given number of times. It reports the median ratio of their times, which are
+// processor times, because other programs may run.
 func BenchmarkStepOverItsProducts(b *testing.B) {
 	const rows = 100
 	conv, err := newConvolution(Convolution{Filters: 40, Window: 12, Pool: 2}, dataset.Shape{Height: 27, Width: 27}, 1)
@@ -47,7 +49,7 @@ func BenchmarkStepOverItsProducts(b *testing.B) {
 			var states [][]float64
 			var draws []*rand.Rand
 			for r := range rows {
-				draws = append(draws, rand.New(rand.NewPCG(1, uint64(r))))
+				draws = append(draws, rand.New(kernels.NewStream(1, philox.Counter{Datum: uint32(r)})))
 				x := make([]float64, c.units)
 				c.e.Base(x, draws[r])
 				states = append(states, x)

@@ -2,7 +2,6 @@ package energies
 
 import (
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -90,19 +89,16 @@ func (e *conditional) begin(means []float64, r *rand.Rand) {
 }
 
 func (e *conditional) given(x []float64) []float64 {
-	inputs := slices.Clone(e.visible)
-	u := pick(x, e.u)
-	for k := range inputs {
-		inputs[k] += floats.Dot(row(e.direct, k, u), u)
-	}
+	inputs := make([]float64, len(e.visible))
+	kernels.Dots(inputs, e.direct, pick(x, e.u))
+	floats.Add(inputs, e.visible)
 	return inputs
 }
 
 func (e *conditional) up(x []float64) []float64 {
-	inputs := slices.Clone(e.hidden)
-	for j := range inputs {
-		inputs[j] += floats.Dot(row(e.weights, j, x), x)
-	}
+	inputs := make([]float64, len(e.hidden))
+	kernels.Dots(inputs, e.weights, x)
+	floats.Add(inputs, e.hidden)
 	return inputs
 }
 
@@ -163,8 +159,8 @@ func (p *conditionalProducts) up() kernels.Matrix {
 func (p *conditionalProducts) addField(to, h kernels.Matrix) { kernels.AddMulNN(to, h, p.wv) }
 
 func (p *conditionalProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
-	addSingles(to[0], p.m.outer(on, p.x))
-	addSingles(to[1], p.m.outer(inputs, p.u))
+	kernels.AddSingles(to[0], p.m.outer(on, p.x))
+	kernels.AddSingles(to[1], p.m.outer(inputs, p.u))
 	addRows(to[2], inputs)
 	addRows(to[3], on)
 }

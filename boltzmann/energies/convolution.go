@@ -211,10 +211,14 @@ func (e *convolution) up(patches *mat.Dense) (on *mat.Dense, sum float64) {
 			most[α] = max(most[α], row[p])
 		}
 		for α, m := range most {
-			total[α] = math.Exp(-m)
+			total[α] = -m
 		}
 		for p, α := range e.blocks {
-			row[p] = math.Exp(row[p] - most[α])
+			row[p] -= most[α]
+		}
+		kernels.Exp(total)
+		kernels.Exp(row)
+		for p, α := range e.blocks {
 			total[α] += row[p]
 		}
 		for p, α := range e.blocks {
@@ -272,7 +276,7 @@ func (e *convolution) At(β float64) energy {
 func (e *convolution) Base(v []float64, r *rand.Rand) float64 {
 	copy(v, e.base)
 	blocks := float64(e.Filters * len(e.blocks) / (e.Pool * e.Pool))
-	logZ := softplusses(v) + blocks*math.Log1p(float64(e.Pool*e.Pool))
+	logZ := blocks*math.Log1p(float64(e.Pool*e.Pool)) - lessSoftplusses(0, slices.Clone(v))
 	bernoullis(v, r)
 	return logZ
 }
@@ -312,69 +316,57 @@ func (e *convolution) Fields() (dataset.Shape, [][]float64) {
 	return side, rowsOf(e.weights, side.Units())
 }
 
-// convolutionProducts holds W, as it is and packed, c and b.
+// convolutionProducts holds W, as it is and packed, c and b, and the positions in each block. A row of the window at a
+// position begins at the sum of its corner and its offset.
 type convolutionProducts struct {
 	*convolution
-	w      kernels.Matrix
-	packed *kernels.Packed
-	hidden []float32
+	groups  [][]int
+	corners []int32
+	offsets []int
+	ones    []float32
+	w       kernels.Matrix
+	packed  *kernels.Packed
+	hidden  []float32
 }
 
 func (e *convolution) Products() products {
 	n, columns := e.Filters, e.columns()
-	return &convolutionProducts{e, single(e.weights, n, columns), packed(e.weights, n, columns), singles(e.hidden)}
+	p := &convolutionProducts{
+		convolution: e, groups: make([][]int, e.pooled().Units()), ones: slices.Repeat([]float32{1}, len(e.blocks)),
+		w: single(e.weights, n, columns), packed: packed(e.weights, n, columns), hidden: singles(e.hidden),
+	}
+	for position, α := range e.blocks {
+		p.groups[α] = append(p.groups[α], position)
+	}
+	e.eachPatch(func(position, row, offset int) {
+		if row == 0 {
+			p.corners = append(p.corners, int32(offset))
+		}
+		if position == 0 {
+			p.offsets = append(p.offsets, offset)
+		}
+	})
+	return p
 }
 
 // of returns the patches, with one row for each position of a filter in each row of data, and the probabilities of the
-// detection units at these positions, with one column per filter.
+// detection units at these positions, with one column per filter. There is room for as many rows as filters before both.
 func (p *convolutionProducts) of(m *room, rows [][]float64) (patches, on kernels.Matrix) {
-	n, blocks := p.detection.Units(), p.pooled().Units()
-	patches = m.matrix(len(rows)*n, p.columns())
+	n := p.detection.Units()
+	patches, on = m.matrix(p.Filters+len(rows)*n, p.columns()), m.matrix(p.Filters+len(rows)*n, p.Filters)
 	v := m.floats(len(p.visible))
 	for r, row := range rows {
+		patches := kernels.Rows(patches, p.Filters+r*n, p.Filters+(r+1)*n)
 		narrow(v, row)
-		p.eachPatch(func(position, row, offset int) {
-			copy(patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window], v[offset:])
-		})
-	}
-	on = m.product(patches, p.packed, p.Filters)
-	most, total := m.matrix(blocks, p.Filters), m.matrix(blocks, p.Filters)
-	for r := range rows {
-		of := kernels.Rows(on, r*n, (r+1)*n)
-		clear(most.Data) // all units off have the input 0
-		for position, α := range p.blocks {
-			on, most := kernels.Row(of, position), kernels.Row(most, α)
-			kernels.AddMultiple(on, 1, p.hidden)
-			for k, input := range on {
-				if input > most[k] {
-					most[k] = input
-				}
-			}
+		for i := range p.channels * p.Window {
+			windows := kernels.Matrix{Rows: len(v) - p.offsets[i] - p.Window + 1, Cols: p.Window, Stride: 1, Data: v[p.offsets[i]:]}
+			kernels.Gather(kernels.Cols(patches, i*p.Window, (i+1)*p.Window), windows, p.corners, p.ones)
 		}
-		clear(total.Data)
-		exponentials(total.Data, most.Data)
-		for position, α := range p.blocks {
-			on := kernels.Row(of, position)
-			exponentials(on, kernels.Row(most, α))
-			kernels.AddMultiple(kernels.Row(total, α), 1, on)
-		}
-		for position, α := range p.blocks {
-			on, total := kernels.Row(of, position), kernels.Row(total, α)
-			for k := range on {
-				on[k] /= total[k]
-			}
-		}
+		on := kernels.Rows(on, p.Filters+r*n, p.Filters+(r+1)*n)
+		kernels.MulPacked(on, patches, p.packed)
+		kernels.AtMostOne(on, p.hidden, p.groups)
 	}
 	return patches, on
-}
-
-// exponentials replaces each x by e^(x−from), rounded from double precision.
-func exponentials(x, from []float32) {
-	for i, v := range x {
-		if x[i] = 1; v != from[i] {
-			x[i] = float32(math.Exp(float64(v - from[i])))
-		}
-	}
 }
 
 // draw replaces probabilities of the detection units of a row by draws, at most one unit per block. left is memory for
@@ -388,45 +380,53 @@ func (p *convolutionProducts) draw(left []float64, on kernels.Matrix, r *rand.Ra
 	for position, α := range p.blocks {
 		left, on := left[α*p.Filters:(α+1)*p.Filters], kernels.Row(on, position)[:p.Filters]
 		for k, before := range left {
-			left[k] -= float64(on[k])
-			if on[k] = 0; before > 0 && left[k] <= 0 {
-				on[k] = 1
-			}
+			after := before - float64(on[k])
+			left[k], on[k] = after, float32(one(before > 0)&one(after <= 0))
 		}
 	}
 }
 
 func (p *convolutionProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) []float64 {
-	m := newRoom()
-	defer m.leave()
-	patches, on := p.of(m, rows)
 	n, left := p.detection.Units(), make([]float64, p.pooled().Units()*p.Filters)
-	for r, random := range draws {
-		p.draw(left, kernels.Rows(on, r*n, (r+1)*n), random)
-	}
-	clear(patches.Data)
-	kernels.AddMulNN(patches, on, p.w)
 	for r, v := range rows {
+		m := newRoom()
+		patches, on := p.of(m, rows[r:r+1])
+		patches, on = kernels.Rows(patches, p.Filters, p.Filters+n), kernels.Rows(on, p.Filters, p.Filters+n)
+		p.draw(left, on, draws[r])
+		clear(patches.Data)
+		kernels.AddMulNN(patches, on, p.w)
 		copy(v, p.visible)
 		p.eachPatch(func(position, row, offset int) {
-			addSingles(v[offset:offset+p.Window], patches.Data[(r*n+position)*patches.Stride+row*p.Window:][:p.Window])
+			kernels.AddSingles(v[offset:offset+p.Window], kernels.Row(patches, position)[row*p.Window:][:p.Window])
 		})
 		if means {
-			sigmoids(v)
+			kernels.Logistic(v)
 		} else {
 			bernoullis(v, draws[r])
 		}
+		m.leave()
 	}
 	return certain(len(rows))
 }
 
+// Gradients continues the sums of ∂F/∂W from one part of the rows to the next: the first terms of a part are an identity
+// times the sums so far. The patches of a part stay in the cache, but are many more than the filters.
 func (p *convolutionProducts) Gradients(to [][]float64, factor float64, rows [][]float64) {
-	m := newRoom()
-	defer m.leave()
-	patches, on := p.of(m, rows)
-	kernels.Scale(on.Data, -factor)
-	addSingles(to[0], m.outer(on, patches))
-	addRows(to[1], on)
+	sums := kernels.NewMatrix(p.Filters, p.columns())
+	for part := range slices.Chunk(rows, 1+8*p.Filters/p.detection.Units()) {
+		m := newRoom()
+		patches, on := p.of(m, part)
+		kernels.Scale(on.Data, -factor)
+		addRows(to[1], kernels.Rows(on, p.Filters, on.Rows))
+		copy(patches.Data, sums.Data)
+		clear(on.Data[:p.Filters*p.Filters])
+		for k := range p.Filters {
+			on.Data[k*p.Filters+k] = 1
+		}
+		kernels.MulTN(sums, 0, on, patches)
+		m.leave()
+	}
+	kernels.AddSingles(to[0], sums.Data)
 	for _, v := range rows {
 		floats.AddScaled(to[2], -factor, v)
 	}

@@ -119,18 +119,31 @@ func (e *meanCovariance) FreeEnergy(x []float64) float64 {
 	return e.freeEnergy(expOf(e.log), e.rates(), x)
 }
 
+// inputs returns the inputs c_j + w_jᵀx of the hidden units and the outputs r_kᵀx of the factors, as one slice and as two.
+func (e *meanCovariance) inputs(x []float64) (all, hidden, outputs []float64) {
+	all = make([]float64, len(e.hidden)+len(e.shape))
+	hidden, outputs = all[:len(e.hidden)], all[len(e.hidden):]
+	kernels.Dots(hidden, e.weights, x)
+	kernels.Dots(outputs, e.factors, x)
+	floats.Add(hidden, e.hidden)
+	return all, hidden, outputs
+}
+
 // freeEnergy returns F(x), given Λ and the rates.
 func (e *meanCovariance) freeEnergy(precisions, rates, x []float64) float64 {
-	f := quadratic(precisions, x) - floats.Dot(e.visible, x)
-	for j := range e.hidden {
-		f -= statistics.Softplus(e.hidden[j] + floats.Dot(row(e.weights, j, x), x))
+	inputs, hidden, squares := e.inputs(x)
+	for k, y := range squares {
+		squares[k] = y * y / 2
 	}
-	for k, rate := range rates {
-		if y := floats.Dot(row(e.factors, k, x), x); e.gamma {
-			f += float64(rate * math.Log1p(y*y/2)) // rounded also where processors could add in the same operation
-		} else {
-			f -= statistics.Softplus(rate - y*y/2)
-		}
+	f := quadratic(precisions, x) - floats.Dot(e.visible, x)
+	if !e.gamma {
+		floats.SubTo(squares, rates, squares)
+		return lessSoftplusses(f, inputs)
+	}
+	f = lessSoftplusses(f, hidden)
+	kernels.Log1p(squares)
+	for k, log := range squares {
+		f += float64(rates[k] * log) // rounded also where processors could add in the same operation
 	}
 	return f
 }
@@ -139,13 +152,13 @@ func (e *meanCovariance) Slope(to, x []float64) {
 	for i, v := range x {
 		to[i] = math.Exp(e.log[i])*v - e.visible[i]
 	}
-	for j := range e.hidden {
-		w := row(e.weights, j, x)
-		floats.AddScaled(to, -statistics.Sigmoid(e.hidden[j]+floats.Dot(w, x)), w)
+	_, hidden, outputs := e.inputs(x)
+	kernels.Logistic(hidden)
+	for j, on := range hidden {
+		floats.AddScaled(to, -on, row(e.weights, j, x))
 	}
 	for k, rate := range e.rates() {
-		r := row(e.factors, k, x)
-		y := floats.Dot(r, x)
+		r, y := row(e.factors, k, x), outputs[k]
 		if e.gamma {
 			floats.AddScaled(to, rate*y/(1+y*y/2), r)
 		} else {
@@ -238,7 +251,7 @@ func (p *covarianceProducts) slopes(m *room, y kernels.Matrix) {
 	for r := range y.Rows {
 		h, y := kernels.Row(y, r)[:n], kernels.Row(y, r)[n:]
 		kernels.AddMultiple(h, 1, p.hidden)
-		m.negateMeans(h)
+		kernels.NegateMeans(h)
 		if p.gamma {
 			for k, v := range y {
 				y[k] = p.rates[k] * v / (1 + v*v/2)
@@ -248,7 +261,7 @@ func (p *covarianceProducts) slopes(m *room, y kernels.Matrix) {
 		for k, v := range y {
 			square[k] = p.rates[k] - v*v/2
 		}
-		m.negateMeans(square)
+		kernels.NegateMeans(square)
 		for k, on := range square {
 			y[k] *= -on
 		}
@@ -333,26 +346,33 @@ func (p *covarianceProducts) Gradients(to [][]float64, factor float64, rows [][]
 	defer m.leave()
 	x, n, units := m.singles(rows), len(p.hidden), len(p.visible)
 	y, squares := m.product(x, p.packed, p.filters.Rows), m.floats(len(p.shape))
-	shapes := to[4]
+	shapes, logs := to[4], make([]float64, len(p.shape))
 	for r := range rows {
 		for k, v := range kernels.Row(y, r)[n:] {
-			squares[k] = v * v / 2
-		}
-		for k, s := range squares {
-			if p.gamma {
-				shapes[k] += factor * float64(p.rates[k]) * math.Log1p(float64(s))
-			} else {
-				shapes[k] -= factor * float64(kernels.Sigmoid(p.rates[k]-s))
+			if squares[k] = v * v / 2; !p.gamma {
+				squares[k] = p.rates[k] - squares[k]
 			}
+		}
+		if p.gamma {
+			widen(logs, squares)
+			kernels.Log1p(logs)
+			for k, log := range logs {
+				shapes[k] += factor * float64(p.rates[k]) * log
+			}
+			continue
+		}
+		kernels.Sigmoids(squares)
+		for k, on := range squares {
+			shapes[k] -= factor * float64(on)
 		}
 	}
 	p.slopes(m, y)
 	kernels.Scale(y.Data, factor)
 	outer := m.outer(y, x)
-	addSingles(to[0], outer[:n*units])
-	addSingles(to[1], outer[n*units:])
+	kernels.AddSingles(to[0], outer[:n*units])
+	kernels.AddSingles(to[1], outer[n*units:])
 	for r, row := range rows {
-		addSingles(to[3], kernels.Row(y, r)[:n])
+		kernels.AddSingles(to[3], kernels.Row(y, r)[:n])
 		floats.AddScaled(to[2], -factor, row)
 	}
 	addQuadratics(to[5], factor, p.log, rows)

@@ -97,10 +97,19 @@ func bernoulli[F float32 | float64](input F, near float32, r *rand.Rand) F {
 	const nearError = 1e-6
 	u := r.Float64()
 	above := u + float64(near)
-	if above < -nearError || above <= nearError && u < statistics.Sigmoid(float64(input)) {
-		return 1
+	on := one(above < 0)
+	if math.Abs(above) <= nearError {
+		on = one(u < statistics.Sigmoid(float64(input)))
 	}
-	return 0
+	return F(on)
+}
+
+// one returns 1 if is is true, and 0 otherwise, without a branch, which processors could not predict for draws.
+func one(is bool) (n uint32) {
+	if is {
+		n = 1
+	}
+	return n
 }
 
 // bernoullis replaces inputs of binary units by draws of the units.
@@ -111,26 +120,19 @@ func bernoullis[F float32 | float64](x []F, r *rand.Rand) {
 	for i, input := range x {
 		near[i] = float32(input)
 	}
-	m.negateMeans(near)
+	kernels.NegateMeans(near)
 	for i, input := range x {
 		x[i] = bernoulli(input, near[i], r)
 	}
 }
 
-// softplusses returns Σ log(1 + e^input), which is log Z of binary units with these inputs.
-func softplusses(inputs []float64) (sum float64) {
-	for _, input := range inputs {
-		sum += statistics.Softplus(input)
+// lessSoftplusses returns f − Σ log(1 + e^input). It overwrites the inputs.
+func lessSoftplusses(f float64, inputs []float64) float64 {
+	kernels.Softplus(inputs)
+	for _, s := range inputs {
+		f -= s
 	}
-	return sum
-}
-
-// sigmoids replaces inputs of units by the probabilities that the units are on, and returns them.
-func sigmoids(inputs []float64) []float64 {
-	for i, input := range inputs {
-		inputs[i] = statistics.Sigmoid(input)
-	}
-	return inputs
+	return f
 }
 
 // addNormals adds standard normal draws to x.
@@ -288,8 +290,8 @@ func packed(values []float64, rows, columns int) *kernels.Packed {
 
 // room is memory for the matrices of one computation. Their values are undefined at first.
 type room struct {
-	data, off []float32
-	used      int
+	data []float32
+	used int
 }
 
 var rooms = sync.Pool{New: func() any { return new(room) }}
@@ -318,13 +320,17 @@ func (m *room) matrix(rows, columns int) kernels.Matrix {
 // singles returns the units of rows in single precision: the units with the indices of, or all units.
 func (m *room) singles(rows [][]float64, of ...int) kernels.Matrix {
 	if of == nil {
-		of = all(len(rows[0]))
+		to := m.matrix(len(rows), len(rows[0]))
+		for r, x := range rows {
+			narrow(kernels.Row(to, r), x)
+		}
+		return to
 	}
 	to := m.matrix(len(rows), len(of))
 	for r, x := range rows {
-		row := kernels.Row(to, r)
-		for k := range row {
-			row[k] = float32(x[of[k]])
+		row := kernels.Row(to, r)[:len(of)]
+		for k, i := range of {
+			row[k] = float32(x[i])
 		}
 	}
 	return to
@@ -363,25 +369,10 @@ func (m *room) outer(a, b kernels.Matrix) []float32 {
 	return product.Data[:a.Cols*b.Cols]
 }
 
-// negateMeans replaces inputs of binary units by −σ(input).
-func (m *room) negateMeans(inputs []float32) {
-	if len(m.off) < len(inputs) {
-		m.off = make([]float32, len(inputs))
-	}
-	kernels.Residual(inputs, m.off[:len(inputs)])
-}
-
 // addRows adds the sum of the rows of m to to.
 func addRows(to []float64, m kernels.Matrix) {
 	for r := range m.Rows {
-		addSingles(to, kernels.Row(m, r))
-	}
-}
-
-func addSingles(to []float64, values []float32) {
-	to = to[:len(values)]
-	for i, v := range values {
-		to[i] += float64(v)
+		kernels.AddSingles(to, kernels.Row(m, r))
 	}
 }
 

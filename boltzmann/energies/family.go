@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -211,5 +212,5 @@ func where(mask dataset.Mask, missing bool) (units []int) {
 }
 
 func (m *Model) stream(purpose philox.Purpose, datum, step int) *rand.Rand {
-	return rand.New(philox.Key(m.seed).Stream(philox.Counter{Purpose: purpose, Layer: m.layer, Datum: uint32(datum), Step: uint32(step)}))
+	return rand.New(kernels.NewStream(philox.Key(m.seed), philox.Counter{Purpose: purpose, Layer: m.layer, Datum: uint32(datum), Step: uint32(step)}))
 }

@@ -80,9 +80,8 @@ func (e *gated) given([]float64) []float64 { return slices.Clone(e.visible) }
 func (e *gated) filtered(all []float64) (x, y, ofX, ofY []float64) {
 	x, y = pick(all, e.u), pick(all, e.v)
 	ofX, ofY = make([]float64, e.factors()), make([]float64, e.factors())
-	for f := range ofX {
-		ofX[f], ofY[f] = floats.Dot(row(e.first, f, x), x), floats.Dot(row(e.second, f, y), y)
-	}
+	kernels.Dots(ofX, e.first, x)
+	kernels.Dots(ofY, e.second, y)
 	return x, y, ofX, ofY
 }
 
@@ -166,9 +165,9 @@ func (p *gatedProducts) addField(to, h kernels.Matrix) {
 
 func (p *gatedProducts) gradient(to [][]float64, inputs, on kernels.Matrix) {
 	gates := p.m.product(on, p.c, p.factors())
-	addSingles(to[0], p.m.outer(p.m.multiplied(gates, p.ofY), p.x))
-	addSingles(to[1], p.m.outer(p.m.multiplied(gates, p.ofX), p.y))
-	addSingles(to[2], p.m.outer(p.ofXY, on))
+	kernels.AddSingles(to[0], p.m.outer(p.m.multiplied(gates, p.ofY), p.x))
+	kernels.AddSingles(to[1], p.m.outer(p.m.multiplied(gates, p.ofX), p.y))
+	kernels.AddSingles(to[2], p.m.outer(p.ofXY, on))
 	addRows(to[3], inputs)
 	addRows(to[4], on)
 }

@@ -89,14 +89,15 @@ func (e *responding) FreeEnergy(x []float64) (f float64) {
 	} else {
 		f = -floats.Dot(v, given)
 	}
-	for _, input := range e.up(x) {
-		f -= statistics.Softplus(input)
-	}
-	return f
+	return lessSoftplusses(f, e.up(x))
 }
 
 // on returns the probability that each hidden unit is on.
-func (e *responding) on(x []float64) []float64 { return sigmoids(e.up(x)) }
+func (e *responding) on(x []float64) []float64 {
+	inputs := e.up(x)
+	kernels.Logistic(inputs)
+	return inputs
+}
 
 // draw replaces inputs of v by draws of v.
 func (e *responding) draw(inputs []float64, r *rand.Rand) {
@@ -130,7 +131,7 @@ func (p respondingProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means b
 		case !means:
 			p.draw(v, draws[r])
 		case !p.real:
-			sigmoids(v)
+			kernels.Logistic(v)
 		}
 		p.put(x, v)
 	}
@@ -146,9 +147,8 @@ func (p respondingProducts) Gradients(to [][]float64, factor float64, rows [][]f
 	if p.real {
 		kernels.AddMultiple(inputs.Data, float32(factor), at.given().Data)
 	}
-	for k, input := range on.Data {
-		on.Data[k] = float32(-factor) * kernels.Sigmoid(input)
-	}
+	kernels.Sigmoids(on.Data)
+	kernels.Scale(on.Data, -factor)
 	at.gradient(to, inputs, on)
 }
 
@@ -161,7 +161,7 @@ func (e *responding) Base(x []float64, r *rand.Rand) float64 {
 	if e.real {
 		logZ += normalLogZ(inputs)
 	} else {
-		logZ += softplusses(inputs)
+		logZ -= lessSoftplusses(0, slices.Clone(inputs))
 	}
 	e.draw(inputs, r)
 	e.put(x, inputs)

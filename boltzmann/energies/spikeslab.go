@@ -102,12 +102,12 @@ func (e *spikeAndSlab) slab(i int, v []float64) slab {
 	return s
 }
 
-func (e *spikeAndSlab) FreeEnergy(v []float64) (f float64) {
-	f = quadratic(expOf(e.logVisible), v)
-	for i := range e.bias {
-		f -= statistics.Softplus(e.slab(i, v).input)
+func (e *spikeAndSlab) FreeEnergy(v []float64) float64 {
+	inputs := make([]float64, len(e.bias))
+	for i := range inputs {
+		inputs[i] = e.slab(i, v).input
 	}
-	return f
+	return lessSoftplusses(quadratic(expOf(e.logVisible), v), inputs)
 }
 
 func (e *spikeAndSlab) Slope(to, v []float64) {
@@ -184,14 +184,16 @@ func (e *spikeAndSlab) Products() products {
 		spikeAndSlab: e, w: single(e.weights, n, e.units), extra: kernels.NewMatrix(n, e.units), precisions: singles(expOf(e.logVisible)),
 		packed: kernels.NewPacked(n, e.units), sizes: kernels.NewPacked(n, e.units), α: expOf(e.logSlab), extras: expOf(e.logExtra),
 	}
-	sizes := kernels.Clone(p.w)
+	m := newRoom()
+	defer m.leave()
+	sizes := m.matrix(n, e.units)
 	for i, α := range p.α {
 		p.root = append(p.root, math.Sqrt(α))
 		p.sum = append(p.sum, floats.Norm(e.weights[i*e.units:(i+1)*e.units], 1))
-		size, extra := kernels.Row(sizes, i), kernels.Row(p.extra, i)
+		size, extra := kernels.Row(sizes, i)[:e.units], kernels.Row(p.extra, i)[:e.units]
 		factor, plus := float32(p.sum[i]/α), float32(p.extras[i])
-		for j, w := range size {
-			size[j] = max(w, -w)
+		for j, w := range kernels.Row(p.w, i) {
+			size[j] = math.Float32frombits(math.Float32bits(w) &^ (1 << 31))
 			extra[j] = size[j]*factor + plus
 		}
 	}
@@ -205,15 +207,16 @@ type slabRows struct{ v, squares, y, weighted, inputs kernels.Matrix }
 
 func (p *slabProducts) of(m *room, rows [][]float64) slabRows {
 	n := len(p.bias)
+	mean, sum, α, extras := p.mean[:n], p.sum[:n], p.α[:n], p.extras[:n]
 	at := slabRows{v: m.singles(rows), inputs: m.matrix(len(rows), n)}
 	at.squares = m.multiplied(at.v, at.v)
 	at.y, at.weighted = m.product(at.v, p.packed, n), m.product(at.squares, p.sizes, n)
 	for r, v := range rows {
 		square := floats.Dot(v, v)
-		inputs, y, weighted := kernels.Row(at.inputs, r), kernels.Row(at.y, r), kernels.Row(at.weighted, r)
+		inputs, ys, weighted := kernels.Row(at.inputs, r)[:n], kernels.Row(at.y, r)[:n], kernels.Row(at.weighted, r)[:n]
 		for i, b := range p.bias {
-			y := float64(y[i])
-			inputs[i] = float32(b + p.mean[i]*y + (y*y-p.sum[i]*float64(weighted[i]))/(2*p.α[i]) - p.extras[i]*square/2)
+			y := float64(ys[i])
+			inputs[i] = float32(b + mean[i]*y + (y*y-sum[i]*float64(weighted[i]))/(2*α[i]) - extras[i]*square/2)
 		}
 	}
 	return at
@@ -227,7 +230,7 @@ func (p *slabProducts) Sweeps(rows [][]float64, draws []*rand.Rand, means bool) 
 	for r, random := range draws {
 		spikes, slabs := kernels.Row(at.inputs, r), kernels.Row(at.y, r)
 		copy(near, spikes)
-		m.negateMeans(near)
+		kernels.NegateMeans(near)
 		for i, input := range spikes {
 			spikes[i] = bernoulli(input, near[i], random)
 			if slabs[i] = spikes[i] * (float32(p.mean[i]) + slabs[i]/float32(p.α[i])); spikes[i] == 1 {
@@ -253,30 +256,34 @@ func (p *slabProducts) Gradients(to [][]float64, factor float64, rows [][]float6
 	m := newRoom()
 	defer m.leave()
 	at := p.of(m, rows)
-	on, slopes := at.inputs, m.matrix(len(rows), len(p.bias))
-	sums := make([]float64, len(p.bias)) // Σ on·weighted
+	n := len(p.bias)
+	on, slopes := at.inputs, m.matrix(len(rows), n)
+	sums, probabilities := make([]float64, n), make([]float64, n) // sums is Σ on·weighted
 	addQuadratics(to[4], factor, p.logVisible, rows)
-	biases, means, slabs, extras := to[1], to[2], to[3], to[5]
+	mean, sum, α, extra := p.mean[:n], p.sum[:n], p.α[:n], p.extras[:n]
+	biases, means, slabs, extras := to[1][:n], to[2][:n], to[3][:n], to[5][:n]
 	for r, v := range rows {
 		square := floats.Dot(v, v)
-		on, slopes, ys, weights := kernels.Row(on, r), kernels.Row(slopes, r), kernels.Row(at.y, r), kernels.Row(at.weighted, r)
-		for i, input := range on {
-			g, y, weighted := -factor*statistics.Sigmoid(float64(input)), float64(ys[i]), float64(weights[i])
-			on[i], slopes[i] = float32(g), float32(g*(p.mean[i]+y/p.α[i]))
+		on, slopes, ys, weights := kernels.Row(on, r)[:n], kernels.Row(slopes, r)[:n], kernels.Row(at.y, r)[:n], kernels.Row(at.weighted, r)[:n]
+		widen(probabilities, on)
+		kernels.Logistic(probabilities)
+		for i, p := range probabilities {
+			g, y, weighted := -factor*p, float64(ys[i]), float64(weights[i])
+			on[i], slopes[i] = float32(g), float32(g*(mean[i]+y/α[i]))
 			biases[i] += g
 			means[i] += g * y
-			extras[i] -= g * p.extras[i] * square / 2
-			slabs[i] += g * (p.sum[i]*weighted - y*y) / (2 * p.α[i])
+			extras[i] -= g * extra[i] * square / 2
+			slabs[i] += g * (sum[i]*weighted - y*y) / (2 * α[i])
 			sums[i] += g * weighted
 		}
 	}
-	addSingles(to[0], m.outer(slopes, at.v))
+	kernels.AddSingles(to[0], m.outer(slopes, at.v))
 	squares := m.outer(on, at.squares)
 	for i, sum := range p.sum {
-		of, squares := to[0][i*p.units:(i+1)*p.units], squares[i*p.units:(i+1)*p.units]
-		for j, w := range p.weights[i*p.units : (i+1)*p.units] {
-			if slope := (sum*float64(squares[j]) + sums[i]) / (2 * p.α[i]); w != 0 {
-				of[j] -= math.Copysign(1, w) * slope
+		of, squares, on, twice := to[0][i*p.units:][:p.units], squares[i*p.units:][:p.units], sums[i], 2*α[i]
+		for j, w := range p.weights[i*p.units:][:p.units] {
+			if slope := (sum*float64(squares[j]) + on) / twice; w != 0 {
+				of[j] -= math.Float64frombits(math.Float64bits(slope) ^ math.Float64bits(w)&(1<<63)) // ±slope
 			}
 		}
 	}

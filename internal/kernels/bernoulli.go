@@ -15,6 +15,31 @@ func Residual(logits, states []float32) float64 {
 	return Units(Residuals, states, logits, 0, 0, philox.Counter{})
 }
 
+// Sigmoids replaces each logit a by Sigmoid(a).
+func Sigmoids(logits []float32) {
+	if len(logits) > 0 && current.sigmoids != nil {
+		current.sigmoids(&logits[0], len(logits))
+		return
+	}
+	for j, a := range logits {
+		logits[j] = Sigmoid(a)
+	}
+}
+
+// NegateMeans replaces each logit a by −σ(a), with the bits of Residual for units that are off.
+func NegateMeans(logits []float32) {
+	if len(logits) > 0 && current.negateMeans != nil {
+		current.negateMeans(&logits[0], len(logits))
+		return
+	}
+	r := rooms.Get().(*room)
+	defer rooms.Put(r)
+	if len(r.off) < len(logits) {
+		r.off = make([]float32, len(logits))
+	}
+	Residual(logits, r.off[:len(logits)])
+}
+
 // Score returns the log-probability of units in nats, like Residual, without changing their logits.
 func Score(logits, states []float32) float64 {
 	return Units(Scores, states, logits, 0, 0, philox.Counter{})

@@ -20,6 +20,13 @@ func scoreAVX2(logits *float32, states *float32, units int) float64
 func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 
 //go:noescape
+func samplesAVX2(to *uint32, vectors int, key uint64, counter *[4]uint32)
+
+func sigmoidsAVX2(logits *float32, units int)
+
+func negateMeansAVX2(logits *float32, units int)
+
+//go:noescape
 func drawAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 
 //go:noescape
@@ -33,3 +40,10 @@ func scoreAVX512(logits *float32, states *float32, units int) float64
 
 //go:noescape
 func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
+
+//go:noescape
+func samplesAVX512(to *uint32, vectors int, key uint64, counter *[4]uint32)
+
+func sigmoidsAVX512(logits *float32, units int)
+
+func negateMeansAVX512(logits *float32, units int)

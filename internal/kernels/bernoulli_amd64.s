@@ -2005,6 +2005,415 @@ done:
 	VZEROUPPER
 	RET
 
+// func samplesAVX2(to *uint32, vectors int, key uint64, counter *[4]uint32)
+// Requires: AVX, AVX2
+TEXT ·samplesAVX2(SB), $0-32
+	MOVQ           to+0(FP), AX
+	MOVQ           vectors+8(FP), CX
+	MOVQ           counter+24(FP), DX
+	VMOVQ          key+16(FP), X0
+	VPMOVZXDQ      X0, X0
+	VINSERTI128    $0x01, X0, Y0, Y0
+	VBROADCASTI128 (DX), Y1
+	VPADDD         vector_0_0_0_0_0_1_0_0<>+0(SB), Y1, Y1
+	VBROADCASTI128 (DX), Y2
+	VPADDD         vector_0_2_0_0_0_3_0_0<>+0(SB), Y2, Y2
+
+vector:
+	VMOVUPS  Y1, Y3
+	VPADDD   vector_0_4_0_0<>+0(SB), Y1, Y1
+	VMOVUPS  Y2, Y4
+	VPADDD   vector_0_4_0_0<>+0(SB), Y2, Y2
+	VMOVUPS  Y0, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VPADDD   vector_9e3779b9_0_bb67ae85_0<>+0(SB), Y5, Y5
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
+	VPSRLQ   $0x20, Y3, Y3
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y3, Y3
+	VPXOR    Y5, Y3, Y3
+	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y4, Y6
+	VPSRLQ   $0x20, Y4, Y4
+	VPSHUFD  $0x1b, Y6, Y6
+	VPXOR    Y6, Y4, Y4
+	VPXOR    Y5, Y4, Y4
+	VMOVUPS  Y3, (AX)
+	VMOVUPS  Y4, 32(AX)
+	ADDQ     $0x40, AX
+	SUBQ     $0x02, CX
+	JG       vector
+	VZEROUPPER
+	RET
+
+DATA vector_0_0_0_0_0_1_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+20(SB)/4, $0x00000001
+DATA vector_0_0_0_0_0_1_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+36(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+52(SB)/4, $0x00000001
+DATA vector_0_0_0_0_0_1_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_0_0_0_0_1_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_2_0_0_0_3_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+4(SB)/4, $0x00000002
+DATA vector_0_2_0_0_0_3_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+20(SB)/4, $0x00000003
+DATA vector_0_2_0_0_0_3_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+36(SB)/4, $0x00000002
+DATA vector_0_2_0_0_0_3_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+52(SB)/4, $0x00000003
+DATA vector_0_2_0_0_0_3_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_2_0_0_0_3_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_2_0_0_0_3_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_4_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+4(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+20(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+36(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+52(SB)/4, $0x00000004
+DATA vector_0_4_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_4_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_4_0_0<>(SB), RODATA|NOPTR, $64
+
+// func sigmoidsAVX2(logits *float32, units int)
+// Requires: AVX, AVX2
+TEXT ·sigmoidsAVX2(SB), NOSPLIT, $0-16
+	MOVQ logits+0(FP), AX
+	MOVQ units+8(FP), CX
+
+vector:
+	CMPQ       CX, $0x08
+	JL         vector_rest
+	VMOVUPS    (AX), Y0
+	VANDPS     vector_7fffffff<>+0(SB), Y0, Y1
+	VMULPS     vector_3fb8aa3b<>+0(SB), Y1, Y2
+	VADDPS     vector_3f000000<>+0(SB), Y2, Y2
+	VCVTTPS2DQ Y2, Y2
+	VCVTDQ2PS  Y2, Y3
+	VMULPS     vector_3f318000<>+0(SB), Y3, Y4
+	VSUBPS     Y1, Y4, Y4
+	VMULPS     vector_b95e8083<>+0(SB), Y3, Y3
+	VADDPS     Y3, Y4, Y4
+	VMULPS     Y4, Y4, Y3
+	VMULPS     vector_3ab60b61<>+0(SB), Y3, Y5
+	VMULPS     vector_3c088889<>+0(SB), Y4, Y6
+	VADDPS     vector_3d2aaaab<>+0(SB), Y6, Y6
+	VMULPS     vector_3e2aaaab<>+0(SB), Y4, Y7
+	VADDPS     vector_3f000000<>+0(SB), Y7, Y7
+	VADDPS     Y5, Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     Y6, Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMOVUPS    vector_7f<>+0(SB), Y3
+	VPSUBD     Y2, Y3, Y3
+	VPSLLD     $0x17, Y3, Y3
+	VMOVUPS    vector_42ae999a<>+0(SB), Y2
+	VMULPS     Y3, Y7, Y7
+	VCMPPS     $0x11, Y1, Y2, Y1
+	VXORPS     Y2, Y2, Y2
+	VMOVUPS    Y7, Y3
+	VBLENDVPS  Y1, Y2, Y3, Y3
+	VADDPS     vector_3f800000<>+0(SB), Y3, Y1
+	VXORPS     Y2, Y2, Y2
+	VCMPPS     $0x12, Y0, Y2, Y0
+	VMOVUPS    Y3, Y2
+	VBLENDVPS  Y0, vector_3f800000<>+0(SB), Y2, Y2
+	VDIVPS     Y1, Y2, Y2
+	VMOVUPS    Y2, (AX)
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, CX
+	JMP        vector
+
+vector_rest:
+	CMPQ       CX, $0x00
+	JLE        vector_end
+	NEGQ       CX
+	LEAQ       laneMasks<>+0(SB), DX
+	LEAQ       32(DX)(CX*4), DX
+	VMOVUPS    (DX), Y0
+	VMASKMOVPS (AX), Y0, Y0
+	VANDPS     vector_7fffffff<>+0(SB), Y0, Y1
+	VMULPS     vector_3fb8aa3b<>+0(SB), Y1, Y2
+	VADDPS     vector_3f000000<>+0(SB), Y2, Y2
+	VCVTTPS2DQ Y2, Y2
+	VCVTDQ2PS  Y2, Y3
+	VMULPS     vector_3f318000<>+0(SB), Y3, Y4
+	VSUBPS     Y1, Y4, Y4
+	VMULPS     vector_b95e8083<>+0(SB), Y3, Y3
+	VADDPS     Y3, Y4, Y4
+	VMULPS     Y4, Y4, Y3
+	VMULPS     vector_3ab60b61<>+0(SB), Y3, Y5
+	VMULPS     vector_3c088889<>+0(SB), Y4, Y6
+	VADDPS     vector_3d2aaaab<>+0(SB), Y6, Y6
+	VMULPS     vector_3e2aaaab<>+0(SB), Y4, Y7
+	VADDPS     vector_3f000000<>+0(SB), Y7, Y7
+	VADDPS     Y5, Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     Y6, Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMOVUPS    vector_7f<>+0(SB), Y3
+	VPSUBD     Y2, Y3, Y3
+	VPSLLD     $0x17, Y3, Y3
+	VMOVUPS    vector_42ae999a<>+0(SB), Y2
+	VMULPS     Y3, Y7, Y7
+	VCMPPS     $0x11, Y1, Y2, Y1
+	VXORPS     Y2, Y2, Y2
+	VMOVUPS    Y7, Y3
+	VBLENDVPS  Y1, Y2, Y3, Y3
+	VADDPS     vector_3f800000<>+0(SB), Y3, Y1
+	VXORPS     Y2, Y2, Y2
+	VCMPPS     $0x12, Y0, Y2, Y0
+	VMOVUPS    Y3, Y2
+	VBLENDVPS  Y0, vector_3f800000<>+0(SB), Y2, Y2
+	VDIVPS     Y1, Y2, Y2
+	VMOVUPS    (DX), Y0
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       $0x20, AX
+
+vector_end:
+	VZEROUPPER
+	RET
+
+// func negateMeansAVX2(logits *float32, units int)
+// Requires: AVX, AVX2
+TEXT ·negateMeansAVX2(SB), NOSPLIT, $0-16
+	MOVQ logits+0(FP), AX
+	MOVQ units+8(FP), CX
+
+vector:
+	CMPQ       CX, $0x08
+	JL         vector_rest
+	VMOVUPS    (AX), Y0
+	VANDPS     vector_7fffffff<>+0(SB), Y0, Y1
+	VMULPS     vector_3fb8aa3b<>+0(SB), Y1, Y2
+	VADDPS     vector_3f000000<>+0(SB), Y2, Y2
+	VCVTTPS2DQ Y2, Y2
+	VCVTDQ2PS  Y2, Y3
+	VMULPS     vector_3f318000<>+0(SB), Y3, Y4
+	VSUBPS     Y1, Y4, Y4
+	VMULPS     vector_b95e8083<>+0(SB), Y3, Y3
+	VADDPS     Y3, Y4, Y4
+	VMULPS     Y4, Y4, Y3
+	VMULPS     vector_3ab60b61<>+0(SB), Y3, Y5
+	VMULPS     vector_3c088889<>+0(SB), Y4, Y6
+	VADDPS     vector_3d2aaaab<>+0(SB), Y6, Y6
+	VMULPS     vector_3e2aaaab<>+0(SB), Y4, Y7
+	VADDPS     vector_3f000000<>+0(SB), Y7, Y7
+	VADDPS     Y5, Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     Y6, Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMOVUPS    vector_7f<>+0(SB), Y3
+	VPSUBD     Y2, Y3, Y3
+	VPSLLD     $0x17, Y3, Y3
+	VMOVUPS    vector_42ae999a<>+0(SB), Y2
+	VMULPS     Y3, Y7, Y7
+	VCMPPS     $0x11, Y1, Y2, Y1
+	VXORPS     Y2, Y2, Y2
+	VMOVUPS    Y7, Y3
+	VBLENDVPS  Y1, Y2, Y3, Y3
+	VADDPS     vector_3f800000<>+0(SB), Y3, Y1
+	VXORPS     vector_80000000<>+0(SB), Y0, Y0
+	VDIVPS     Y1, Y3, Y1
+	VMOVUPS    vector_3f800000<>+0(SB), Y2
+	VSUBPS     Y1, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VCMPPS     $0x11, Y3, Y0, Y0
+	VMOVUPS    Y1, Y1
+	VBLENDVPS  Y0, Y2, Y1, Y1
+	VXORPS     vector_80000000<>+0(SB), Y1, Y1
+	VMOVUPS    Y1, (AX)
+	ADDQ       $0x20, AX
+	SUBQ       $0x08, CX
+	JMP        vector
+
+vector_rest:
+	CMPQ       CX, $0x00
+	JLE        vector_end
+	NEGQ       CX
+	LEAQ       laneMasks<>+0(SB), DX
+	LEAQ       32(DX)(CX*4), DX
+	VMOVUPS    (DX), Y0
+	VMASKMOVPS (AX), Y0, Y0
+	VANDPS     vector_7fffffff<>+0(SB), Y0, Y1
+	VMULPS     vector_3fb8aa3b<>+0(SB), Y1, Y2
+	VADDPS     vector_3f000000<>+0(SB), Y2, Y2
+	VCVTTPS2DQ Y2, Y2
+	VCVTDQ2PS  Y2, Y3
+	VMULPS     vector_3f318000<>+0(SB), Y3, Y4
+	VSUBPS     Y1, Y4, Y4
+	VMULPS     vector_b95e8083<>+0(SB), Y3, Y3
+	VADDPS     Y3, Y4, Y4
+	VMULPS     Y4, Y4, Y3
+	VMULPS     vector_3ab60b61<>+0(SB), Y3, Y5
+	VMULPS     vector_3c088889<>+0(SB), Y4, Y6
+	VADDPS     vector_3d2aaaab<>+0(SB), Y6, Y6
+	VMULPS     vector_3e2aaaab<>+0(SB), Y4, Y7
+	VADDPS     vector_3f000000<>+0(SB), Y7, Y7
+	VADDPS     Y5, Y6, Y6
+	VMULPS     Y3, Y6, Y6
+	VADDPS     Y6, Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMULPS     Y4, Y7, Y7
+	VADDPS     vector_3f800000<>+0(SB), Y7, Y7
+	VMOVUPS    vector_7f<>+0(SB), Y3
+	VPSUBD     Y2, Y3, Y3
+	VPSLLD     $0x17, Y3, Y3
+	VMOVUPS    vector_42ae999a<>+0(SB), Y2
+	VMULPS     Y3, Y7, Y7
+	VCMPPS     $0x11, Y1, Y2, Y1
+	VXORPS     Y2, Y2, Y2
+	VMOVUPS    Y7, Y3
+	VBLENDVPS  Y1, Y2, Y3, Y3
+	VADDPS     vector_3f800000<>+0(SB), Y3, Y1
+	VXORPS     vector_80000000<>+0(SB), Y0, Y0
+	VDIVPS     Y1, Y3, Y1
+	VMOVUPS    vector_3f800000<>+0(SB), Y2
+	VSUBPS     Y1, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VCMPPS     $0x11, Y3, Y0, Y0
+	VMOVUPS    Y1, Y1
+	VBLENDVPS  Y0, Y2, Y1, Y1
+	VXORPS     vector_80000000<>+0(SB), Y1, Y1
+	VMOVUPS    (DX), Y0
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       $0x20, AX
+
+vector_end:
+	VZEROUPPER
+	RET
+
 // func drawAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·drawAVX512(SB), $0-48
@@ -3947,5 +4356,403 @@ done:
 	VUNPCKHPD     X7, X7, X0
 	VADDSD        X0, X7, X7
 	MOVSD         X7, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func samplesAVX512(to *uint32, vectors int, key uint64, counter *[4]uint32)
+// Requires: AVX, AVX512F
+TEXT ·samplesAVX512(SB), $0-32
+	MOVQ            to+0(FP), AX
+	MOVQ            vectors+8(FP), CX
+	MOVQ            counter+24(FP), DX
+	VMOVQ           key+16(FP), X0
+	VPMOVZXDQ       X0, X0
+	VSHUFI32X4      $0x00, Z0, Z0, Z0
+	VBROADCASTI32X4 (DX), Z1
+	VMOVUPS         vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+0(SB), Z2
+	VPADDD          Z2, Z1, Z1
+	VBROADCASTI32X4 (DX), Z2
+	VMOVUPS         vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+0(SB), Z3
+	VPADDD          Z3, Z2, Z2
+	VMOVUPS         vector_0_8_0_0<>+0(SB), Z3
+	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+
+vector:
+	VMOVUPS    Z1, Z6
+	VPADDD     Z3, Z1, Z1
+	VMOVUPS    Z2, Z7
+	VPADDD     Z3, Z2, Z2
+	VMOVUPS    Z0, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VPADDD     Z4, Z8, Z8
+	VPMULUDQ   Z5, Z6, Z9
+	VPSRLQ     $0x20, Z6, Z6
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z6
+	VPMULUDQ   Z5, Z7, Z9
+	VPSRLQ     $0x20, Z7, Z7
+	VPSHUFD    $0x1b, Z9, Z9
+	VPTERNLOGD $0x96, Z8, Z9, Z7
+	VMOVUPS    Z6, (AX)
+	VMOVUPS    Z7, 64(AX)
+	ADDQ       $0x80, AX
+	SUBQ       $0x02, CX
+	JG         vector
+	VZEROUPPER
+	RET
+
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+4(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+20(SB)/4, $0x00000001
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+36(SB)/4, $0x00000002
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+52(SB)/4, $0x00000003
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+4(SB)/4, $0x00000004
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+20(SB)/4, $0x00000005
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+36(SB)/4, $0x00000006
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+52(SB)/4, $0x00000007
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_8_0_0<>+0(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+4(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+8(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+12(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+16(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+20(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+24(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+28(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+32(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+36(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+40(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+44(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+48(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+52(SB)/4, $0x00000008
+DATA vector_0_8_0_0<>+56(SB)/4, $0x00000000
+DATA vector_0_8_0_0<>+60(SB)/4, $0x00000000
+GLOBL vector_0_8_0_0<>(SB), RODATA|NOPTR, $64
+
+// func sigmoidsAVX512(logits *float32, units int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sigmoidsAVX512(SB), NOSPLIT, $0-16
+	MOVQ    logits+0(FP), AX
+	MOVQ    units+8(FP), CX
+	VMOVUPS vector_3f800000<>+0(SB), Z0
+	VMOVUPS vector_80000000<>+0(SB), Z1
+	VMOVUPS vector_42ae999a<>+0(SB), Z1
+	VMOVUPS vector_7f<>+0(SB), Z2
+
+vector:
+	CMPQ        CX, $0x10
+	JL          vector_rest
+	VMOVUPS     (AX), Z3
+	VANDPS.BCST vector_7fffffff<>+0(SB), Z3, Z4
+	VMULPS.BCST vector_3fb8aa3b<>+0(SB), Z4, Z5
+	VADDPS.BCST vector_3f000000<>+0(SB), Z5, Z5
+	VCVTTPS2DQ  Z5, Z5
+	VCVTDQ2PS   Z5, Z6
+	VMULPS.BCST vector_3f318000<>+0(SB), Z6, Z7
+	VSUBPS      Z4, Z7, Z7
+	VMULPS.BCST vector_b95e8083<>+0(SB), Z6, Z6
+	VADDPS      Z6, Z7, Z7
+	VMULPS      Z7, Z7, Z6
+	VMULPS.BCST vector_3ab60b61<>+0(SB), Z6, Z8
+	VMULPS.BCST vector_3c088889<>+0(SB), Z7, Z9
+	VADDPS.BCST vector_3d2aaaab<>+0(SB), Z9, Z9
+	VMULPS.BCST vector_3e2aaaab<>+0(SB), Z7, Z10
+	VADDPS.BCST vector_3f000000<>+0(SB), Z10, Z10
+	VADDPS      Z8, Z9, Z9
+	VMULPS      Z6, Z9, Z9
+	VADDPS      Z9, Z10, Z10
+	VMULPS      Z7, Z10, Z10
+	VADDPS      Z0, Z10, Z10
+	VMULPS      Z7, Z10, Z10
+	VADDPS      Z0, Z10, Z10
+	VMOVUPS     Z2, Z6
+	VPSUBD      Z5, Z6, Z6
+	VPSLLD      $0x17, Z6, Z6
+	VMOVUPS     Z1, Z5
+	VMULPS      Z6, Z10, Z10
+	VCMPPS      $0x11, Z4, Z5, K1
+	VXORPS      Z4, Z4, Z4
+	VMOVUPS     Z10, Z5
+	VMOVAPS     Z4, K1, Z5
+	VADDPS      Z0, Z5, Z4
+	VXORPS      Z6, Z6, Z6
+	VCMPPS      $0x12, Z3, Z6, K1
+	VMOVUPS     Z5, Z3
+	VMOVAPS     Z0, K1, Z3
+	VDIVPS      Z4, Z3, Z3
+	VMOVUPS     Z3, (AX)
+	ADDQ        $0x40, AX
+	SUBQ        $0x10, CX
+	JMP         vector
+
+vector_rest:
+	CMPQ        CX, $0x00
+	JLE         vector_end
+	MOVL        $0x0000ffff, DX
+	BZHIL       CX, DX, DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (AX), K1, Z3
+	VANDPS.BCST vector_7fffffff<>+0(SB), Z3, Z4
+	VMULPS.BCST vector_3fb8aa3b<>+0(SB), Z4, Z5
+	VADDPS.BCST vector_3f000000<>+0(SB), Z5, Z5
+	VCVTTPS2DQ  Z5, Z5
+	VCVTDQ2PS   Z5, Z6
+	VMULPS.BCST vector_3f318000<>+0(SB), Z6, Z7
+	VSUBPS      Z4, Z7, Z7
+	VMULPS.BCST vector_b95e8083<>+0(SB), Z6, Z6
+	VADDPS      Z6, Z7, Z7
+	VMULPS      Z7, Z7, Z6
+	VMULPS.BCST vector_3ab60b61<>+0(SB), Z6, Z8
+	VMULPS.BCST vector_3c088889<>+0(SB), Z7, Z9
+	VADDPS.BCST vector_3d2aaaab<>+0(SB), Z9, Z9
+	VMULPS.BCST vector_3e2aaaab<>+0(SB), Z7, Z10
+	VADDPS.BCST vector_3f000000<>+0(SB), Z10, Z10
+	VADDPS      Z8, Z9, Z9
+	VMULPS      Z6, Z9, Z9
+	VADDPS      Z9, Z10, Z10
+	VMULPS      Z7, Z10, Z10
+	VADDPS      Z0, Z10, Z10
+	VMULPS      Z7, Z10, Z10
+	VADDPS      Z0, Z10, Z10
+	VMOVUPS     Z2, Z2
+	VPSUBD      Z5, Z2, Z2
+	VPSLLD      $0x17, Z2, Z2
+	VMOVUPS     Z1, Z1
+	VMULPS      Z2, Z10, Z10
+	VCMPPS      $0x11, Z4, Z1, K2
+	VXORPS      Z1, Z1, Z1
+	VMOVUPS     Z10, Z2
+	VMOVAPS     Z1, K2, Z2
+	VADDPS      Z0, Z2, Z1
+	VXORPS      Z4, Z4, Z4
+	VCMPPS      $0x12, Z3, Z4, K2
+	VMOVUPS     Z2, Z2
+	VMOVAPS     Z0, K2, Z2
+	VDIVPS      Z1, Z2, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x40, AX
+
+vector_end:
+	VZEROUPPER
+	RET
+
+// func negateMeansAVX512(logits *float32, units int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·negateMeansAVX512(SB), NOSPLIT, $0-16
+	MOVQ    logits+0(FP), AX
+	MOVQ    units+8(FP), CX
+	VMOVUPS vector_3f800000<>+0(SB), Z0
+	VMOVUPS vector_80000000<>+0(SB), Z1
+	VMOVUPS vector_42ae999a<>+0(SB), Z2
+	VMOVUPS vector_7f<>+0(SB), Z3
+
+vector:
+	CMPQ        CX, $0x10
+	JL          vector_rest
+	VMOVUPS     (AX), Z4
+	VANDPS.BCST vector_7fffffff<>+0(SB), Z4, Z5
+	VMULPS.BCST vector_3fb8aa3b<>+0(SB), Z5, Z6
+	VADDPS.BCST vector_3f000000<>+0(SB), Z6, Z6
+	VCVTTPS2DQ  Z6, Z6
+	VCVTDQ2PS   Z6, Z7
+	VMULPS.BCST vector_3f318000<>+0(SB), Z7, Z8
+	VSUBPS      Z5, Z8, Z8
+	VMULPS.BCST vector_b95e8083<>+0(SB), Z7, Z7
+	VADDPS      Z7, Z8, Z8
+	VMULPS      Z8, Z8, Z7
+	VMULPS.BCST vector_3ab60b61<>+0(SB), Z7, Z9
+	VMULPS.BCST vector_3c088889<>+0(SB), Z8, Z10
+	VADDPS.BCST vector_3d2aaaab<>+0(SB), Z10, Z10
+	VMULPS.BCST vector_3e2aaaab<>+0(SB), Z8, Z11
+	VADDPS.BCST vector_3f000000<>+0(SB), Z11, Z11
+	VADDPS      Z9, Z10, Z10
+	VMULPS      Z7, Z10, Z10
+	VADDPS      Z10, Z11, Z11
+	VMULPS      Z8, Z11, Z11
+	VADDPS      Z0, Z11, Z11
+	VMULPS      Z8, Z11, Z11
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     Z3, Z7
+	VPSUBD      Z6, Z7, Z7
+	VPSLLD      $0x17, Z7, Z7
+	VMOVUPS     Z2, Z6
+	VMULPS      Z7, Z11, Z11
+	VCMPPS      $0x11, Z5, Z6, K1
+	VXORPS      Z5, Z5, Z5
+	VMOVUPS     Z11, Z6
+	VMOVAPS     Z5, K1, Z6
+	VADDPS      Z0, Z6, Z5
+	VXORPS      Z1, Z4, Z4
+	VDIVPS      Z5, Z6, Z5
+	VMOVUPS     Z0, Z6
+	VSUBPS      Z5, Z6, Z6
+	VXORPS      Z7, Z7, Z7
+	VCMPPS      $0x11, Z7, Z4, K1
+	VMOVUPS     Z5, Z4
+	VMOVAPS     Z6, K1, Z4
+	VXORPS      Z1, Z4, Z4
+	VMOVUPS     Z4, (AX)
+	ADDQ        $0x40, AX
+	SUBQ        $0x10, CX
+	JMP         vector
+
+vector_rest:
+	CMPQ        CX, $0x00
+	JLE         vector_end
+	MOVL        $0x0000ffff, DX
+	BZHIL       CX, DX, DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (AX), K1, Z4
+	VANDPS.BCST vector_7fffffff<>+0(SB), Z4, Z5
+	VMULPS.BCST vector_3fb8aa3b<>+0(SB), Z5, Z6
+	VADDPS.BCST vector_3f000000<>+0(SB), Z6, Z6
+	VCVTTPS2DQ  Z6, Z6
+	VCVTDQ2PS   Z6, Z7
+	VMULPS.BCST vector_3f318000<>+0(SB), Z7, Z8
+	VSUBPS      Z5, Z8, Z8
+	VMULPS.BCST vector_b95e8083<>+0(SB), Z7, Z7
+	VADDPS      Z7, Z8, Z8
+	VMULPS      Z8, Z8, Z7
+	VMULPS.BCST vector_3ab60b61<>+0(SB), Z7, Z9
+	VMULPS.BCST vector_3c088889<>+0(SB), Z8, Z10
+	VADDPS.BCST vector_3d2aaaab<>+0(SB), Z10, Z10
+	VMULPS.BCST vector_3e2aaaab<>+0(SB), Z8, Z11
+	VADDPS.BCST vector_3f000000<>+0(SB), Z11, Z11
+	VADDPS      Z9, Z10, Z10
+	VMULPS      Z7, Z10, Z10
+	VADDPS      Z10, Z11, Z11
+	VMULPS      Z8, Z11, Z11
+	VADDPS      Z0, Z11, Z11
+	VMULPS      Z8, Z11, Z11
+	VADDPS      Z0, Z11, Z11
+	VMOVUPS     Z3, Z3
+	VPSUBD      Z6, Z3, Z3
+	VPSLLD      $0x17, Z3, Z3
+	VMOVUPS     Z2, Z2
+	VMULPS      Z3, Z11, Z11
+	VCMPPS      $0x11, Z5, Z2, K2
+	VXORPS      Z2, Z2, Z2
+	VMOVUPS     Z11, Z3
+	VMOVAPS     Z2, K2, Z3
+	VADDPS      Z0, Z3, Z2
+	VXORPS      Z1, Z4, Z4
+	VDIVPS      Z2, Z3, Z2
+	VMOVUPS     Z0, Z0
+	VSUBPS      Z2, Z0, Z0
+	VXORPS      Z3, Z3, Z3
+	VCMPPS      $0x11, Z3, Z4, K2
+	VMOVUPS     Z2, Z2
+	VMOVAPS     Z0, K2, Z2
+	VXORPS      Z1, Z2, Z2
+	VMOVUPS     Z2, K1, (AX)
+	ADDQ        $0x40, AX
+
+vector_end:
 	VZEROUPPER
 	RET

@@ -65,6 +65,31 @@ func TestSigmoidOverItsRange(t *testing.T) {
 	}
 }
 
+// The kernels of means have the bits of Sigmoid and Residual, for any number of units.
+func TestMeansHaveTheBitsOfSigmoidAndResidual(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		for units := range 70 {
+			f := newField(uint64(units))
+			on, off := f.vector(units), f.vector(units)
+			want, residuals := make([]float32, units), make([]float32, units)
+			for j := range units {
+				on[j] *= float32(math.Exp2(float64((j+units)%9 - 1)))
+				if j%10 == 7 {
+					on[j] = unusual[(j+units)%len(unusual)]
+				}
+				off[j], residuals[j], want[j] = on[j], on[j], Sigmoid(on[j])
+			}
+			Residual(residuals, make([]float32, units))
+			Sigmoids(on)
+			NegateMeans(off)
+			if !sameBits(on, want) || !sameBits(off, residuals) {
+				t.Fatalf("means of %d units are %v and %v, want %v and %v", units, on, off, want, residuals)
+			}
+			f.check(t, 2*units)
+		}
+	})
+}
+
 func TestResidualKeepsNaN(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
 		logits := []float32{float32(math.NaN())}

@@ -2,9 +2,10 @@ package kernels
 
 import "fmt"
 
-// Gather writes weights[k] times row rows[k] of from into row k of to.
+// Gather writes weights[k] times row rows[k] of from into row k of to. The rows of from may overlap, with a stride below
+// their length.
 func Gather(to, from Matrix, rows []int32, weights []float32) {
-	if to.Rows != len(rows) || len(weights) != len(rows) || to.Cols != from.Cols || !complete(to) || !complete(from) {
+	if to.Rows != len(rows) || len(weights) != len(rows) || to.Cols != from.Cols || !complete(to) || !readable(from) {
 		panic(fmt.Sprintf("kernels: cannot gather %d rows of %s with %d weights in %s", len(rows), describe(from), len(weights), describe(to)))
 	}
 	for _, r := range rows {

@@ -29,6 +29,24 @@ func TestGather(t *testing.T) {
 	})
 }
 
+// Windows of a vector are the overlapping rows of a matrix with stride 1.
+func TestGatherOverlappingRows(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		for width := 1; width < 40; width++ {
+			f := newField(uint64(width))
+			x, to := f.vector(width+6), f.matrix(3, width)
+			rows := []int32{6, 0, 3}
+			Gather(to, Matrix{Rows: 7, Cols: width, Stride: 1, Data: x}, rows, []float32{1, 1, 1})
+			for k, r := range rows {
+				if !sameBits(Row(to, k), x[r:int(r)+width]) {
+					t.Fatalf("window %d of width %d is %v, want %v", r, width, Row(to, k), x[r:int(r)+width])
+				}
+			}
+			f.check(t, 4*width+6)
+		}
+	})
+}
+
 func TestGatherRefusesRowsThatAreNotThere(t *testing.T) {
 	for _, rows := range [][]int32{{-1, 0}, {0, 3}, {0}} {
 		func() {

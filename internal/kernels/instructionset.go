@@ -25,7 +25,15 @@ type instructionSet struct {
 	strip32  func(y, x, blocks *float32, strip int)
 	strip16  func(y, x *float32, blocks *int16, scales *float32, strip int)
 
+	// These kernels are assembly for amd64 only.
+	sigmoids, negateMeans func(logits *float32, units int)
+	addSingles            func(to *float64, from *float32, vectors int) // of lanes/2
+	samples               func(to *uint32, vectors int, key uint64, counter *[4]uint32)
+
 	// The portable functions of the same names say what these do.
+	atMostOne     func(inputs Matrix, biases []float32, rows []int)
+	doubles       [4]func(x []float64) // of Softplus, Logistic, Log1p and Exp
+	dots          func(to, rows, x []float64)
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
 	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64
 	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
@@ -46,6 +54,7 @@ type product = func(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStr
 
 var portable = instructionSet{
 	name: "portable", lanes: 1, groupBits: 4, columns: 1, tileColumns: 16,
+	atMostOne: portableAtMostOne, doubles: portableDoubles, dots: portableDots,
 	units: portableUnits, addMultiple: portableAddMultiple, transpose: portableTranspose, gather: portableGather,
 	bitsOfRows: portableBitsOfRows, bitsOfColumns: portableBitsOfColumns, largest: portableLargest, fix: portableFix, subsets: portableSubsets, bitsProduct: portableBitsProduct, writeRows: portableWriteRows,
 	writeColumns: func(c Matrix, sums []int32, stride int, o *fixedOutput) {

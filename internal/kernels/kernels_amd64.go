@@ -22,16 +22,18 @@ var (
 	avx2 = assembly{
 		transposeAVX2, gatherAVX2, bitsOfRowsAVX2, bitsOfColumnsAVX2, largestAVX2, fixAVX2, subsetsAVX2, writeRowsAVX2, writeColumnsAVX2,
 		[]productOfBits{bitsProduct1AVX2, bitsProduct2AVX2, bitsProduct3AVX2},
+		atMostOneAVX2, [...]func(*float64, int){softplusAVX2, logisticAVX2, log1pAVX2, expAVX2}, dotsAVX2,
 	}.complete(instructionSet{
 		name: "avx2", lanes: 8, groupBits: 3, products: [...]product{product1AVX2, product2AVX2, product3AVX2},
-		outer: outerAVX2, strip32: symmetricStrip32AVX2, strip16: symmetricStrip16AVX2, units: unitsAVX2,
+		outer: outerAVX2, strip32: symmetricStrip32AVX2, strip16: symmetricStrip16AVX2, units: unitsAVX2, sigmoids: sigmoidsAVX2, negateMeans: negateMeansAVX2, addSingles: addSinglesAVX2, samples: samplesAVX2,
 	})
 	avx512 = assembly{
 		transposeAVX512, gatherAVX512, bitsOfRowsAVX512, bitsOfColumnsAVX512, largestAVX512, fixAVX512, subsetsAVX512, writeRowsAVX512, writeColumnsAVX512,
 		[]productOfBits{bitsProduct1AVX512, bitsProduct2AVX512, bitsProduct3AVX512, bitsProduct4AVX512, bitsProduct5AVX512, bitsProduct6AVX512},
+		atMostOneAVX512, [...]func(*float64, int){softplusAVX512, logisticAVX512, log1pAVX512, expAVX512}, dotsAVX512,
 	}.complete(instructionSet{
 		name: "avx512", lanes: 16, groupBits: 4, products: [...]product{product1AVX512, product2AVX512, product3AVX512},
-		outer: outerAVX512, strip32: symmetricStrip32AVX512, strip16: symmetricStrip16AVX512, units: unitsAVX512,
+		outer: outerAVX512, strip32: symmetricStrip32AVX512, strip16: symmetricStrip16AVX512, units: unitsAVX512, sigmoids: sigmoidsAVX512, negateMeans: negateMeansAVX512, addSingles: addSinglesAVX512, samples: samplesAVX512,
 	})
 )
 
@@ -49,6 +51,9 @@ type assembly struct {
 	writeRows     func(c *float32, from, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift, add int)
 	writeColumns  func(c *float32, from, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)
 	bitsProducts  []productOfBits // for one vector of columns, two, …
+	atMostOne     func(inputs, biases *float32, rows *int, count, columns, stride int)
+	doubles       [4]func(x *float64, vectors int)
+	dots          func(to, rows, x *float64, fours, columns int)
 }
 
 // complete returns s with the kernels of k.
@@ -81,6 +86,25 @@ func (k assembly) complete(s instructionSet) instructionSet {
 	s.writeColumns = func(c Matrix, sums []int32, stride int, o *fixedOutput) {
 		for r := 0; r < c.Cols; r += lanes {
 			k.writeColumns(&c.Data[r], &sums[r*stride], &o.starts[r], &o.scales[r], min(lanes, c.Cols-r), c.Rows, 4*c.Stride, 4*stride, o.shift)
+		}
+	}
+	s.atMostOne = func(inputs Matrix, biases []float32, rows []int) {
+		k.atMostOne(&inputs.Data[0], &biases[0], &rows[0], len(rows), inputs.Cols, 4*inputs.Stride)
+	}
+	s.dots = func(to, rows, x []float64) {
+		fours := len(to) / 4 * min(len(x), 1)
+		if fours > 0 {
+			k.dots(&to[0], &rows[0], &x[0], fours, len(x))
+		}
+		portableDots(to[4*fours:], rows[4*fours*len(x):], x)
+	}
+	for i, kernel := range k.doubles {
+		s.doubles[i] = func(x []float64) {
+			vectors := len(x) / (lanes / 2)
+			if vectors > 0 {
+				kernel(&x[0], vectors)
+			}
+			portable.doubles[i](x[vectors*lanes/2:])
 		}
 	}
 	return s

@@ -15,6 +15,7 @@ func supportedSets() []*instructionSet { return []*instructionSet{&portable, &ne
 var neon = instructionSet{
 	name: "neon", lanes: 4, groupBits: 4, columns: 8, tileColumns: 8, products: [...]product{product1NEON, product2NEON, product3NEON},
 	outer: outerNEON, strip32: symmetricStrip32NEON, strip16: symmetricStrip16NEON, units: unitsOfNEON,
+	atMostOne: portableAtMostOne, doubles: portableDoubles, dots: portableDots,
 	transpose: transpose, gather: gather, bitsOfRows: bitsOfRows, bitsOfColumns: bitsOfColumns,
 	largest: func(row []float32) uint32 {
 		vectors := len(row) / 8

@@ -2,8 +2,9 @@
 // products, products with symmetric matrices, and draws and log-probabilities of units.
 //
 // Every kernel exists in portable Go, and the ones that need most time also for AVX-512, for AVX2
-// with FMA, and for arm64's NEON. InstructionSet returns the implementation in use. The draws and log-probabilities
-// of units do not depend on it. The last bits of sums of products do, except in fixed point.
+// with FMA, and most of these for arm64's NEON. InstructionSet returns the implementation in use.
+// The draws and log-probabilities of units do not depend on it. The last bits of sums of products
+// do, except in fixed point.
 // Kernels other than Covariance start no goroutines: their callers divide the work, and no division
 // changes a result.
 package kernels

@@ -60,8 +60,13 @@ func check(what string, c, a, b Matrix, rows int, fit bool, cols int) {
 }
 
 func complete(m Matrix) bool {
+	return readable(m) && (m.Stride >= m.Cols || m.Rows == 0 || m.Cols == 0)
+}
+
+// readable is like complete, but lets rows overlap.
+func readable(m Matrix) bool {
 	return m.Rows == 0 || m.Cols == 0 ||
-		m.Rows > 0 && m.Cols > 0 && m.Stride >= m.Cols && len(m.Data) >= (m.Rows-1)*m.Stride+m.Cols
+		m.Rows > 0 && m.Cols > 0 && m.Stride > 0 && len(m.Data) >= (m.Rows-1)*m.Stride+m.Cols
 }
 
 func describe(m Matrix) string {

@@ -24,7 +24,7 @@ type room struct{ off, rests, copied []float32 }
 var rooms = sync.Pool{New: func() any { return new(room) }}
 
 // rates replaces each logit a by the rate −e/(1+e) with e = e^(a−m), where m is the largest logit
-// of the variable. Residual returns this rate for a unit that is off and has the logit a−m. rates
+// of the variable. NegateMeans returns this rate for a unit with the logit a−m. rates
 // sets r.rests to the rates of the categories without a unit, whose logit is 0. It returns Σ (a−m)
 // over the logits a of the variables' categories in states. states may be nil if this sum is not
 // needed.
@@ -53,20 +53,11 @@ func (r *room) rates(logits, states []float32, variables []Variable) (sum float6
 		sum += float64(on - m)
 		first += v.Units
 	}
-	off := r.zeros(max(len(logits), len(variables)))
-	Residual(logits, off[:len(logits)])
+	NegateMeans(logits)
 	if rest {
-		Residual(r.rests, off[:len(r.rests)])
+		NegateMeans(r.rests)
 	}
 	return sum
-}
-
-// zeros returns the states of the given number of units that are off.
-func (r *room) zeros(units int) []float32 {
-	if len(r.off) < units {
-		r.off = make([]float32, units)
-	}
-	return r.off[:units]
 }
 
 // exponential returns e^(a−m) for the rate of a category.

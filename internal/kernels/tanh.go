@@ -3,12 +3,10 @@ package kernels
 // Tanh replaces numbers by their hyperbolic tangents, tanh(a) = 2σ(2a) − 1, with the absolute error
 // of rounding to single precision. The results do not depend on the instruction set.
 func Tanh(numbers []float32) {
-	r := rooms.Get().(*room)
-	defer rooms.Put(r)
 	for j := range numbers {
 		numbers[j] *= 2
 	}
-	Residual(numbers, r.zeros(len(numbers))) // −σ(2a)
+	NegateMeans(numbers)
 	for j, s := range numbers {
 		numbers[j] = -2*s - 1
 	}

@@ -23,6 +23,46 @@ func bernoulli(s instructionSet) {
 	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual")
 	unitsKernel{wideSet: w, scores: true}.write("score")
 	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore")
+	unitsKernel{wideSet: wideSet{s, 2}}.samples()
+	one := unitsKernel{wideSet: wideSet{s, 1}}
+	one.means("sigmoids", func(c constants, a, e, onePlus wide) wide { return one.sigmoid(c, a, e, onePlus) })
+	one.means("negateMeans", func(c constants, a, e, onePlus wide) wide {
+		one.do(xor, c.sign, a, a)
+		return one.residual(c, a, e, onePlus, wide{c.sign})
+	})
+}
+
+// samples writes the kernel of the words of counters that differ in their sample.
+func (s unitsKernel) samples() {
+	TEXT("samples"+s.name, 0, "func(to *uint32, vectors int, key uint64, counter *[4]uint32)")
+	Pragma("noescape") // the counter is on the stack
+	to, vectors, p := argument("to"), argument("vectors"), s.newPhilox(1)
+	Label("vector")
+	for i, words := range s.words(p) {
+		VMOVUPS(words, Mem{Base: to, Disp: i * s.bytes()})
+	}
+	ADDQ(Imm(uint64(s.width*s.bytes())), to)
+	SUBQ(Imm(uint64(s.width)), vectors)
+	JG(LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+// means writes a kernel that replaces logits a by a function of e = e^−|a|.
+func (s unitsKernel) means(name string, of func(c constants, a, e, onePlus wide) wide) {
+	s.kernel(name, "(logits *float32, units int)")
+	at, units, c := argument("logits"), argument("units"), s.newConstants()
+	s.vectors("vector", units, func(lanes mask) {
+		a, t, onePlus := s.wide(), s.wide(), s.wide()
+		s.load(Mem{Base: at}, lanes, a[0].(reg.VecVirtual))
+		s.do(and, table(0x7fffffff), a, t)
+		e := s.expNegative(c, t)
+		s.do(add, c.one, e, onePlus)
+		s.store(of(c, a, e, onePlus)[0].(reg.VecVirtual), lanes, Mem{Base: at})
+		ADDQ(Imm(uint64(s.bytes())), at)
+	})
+	VZEROUPPER()
+	RET()
 }
 
 type unitsKernel struct {
@@ -45,7 +85,7 @@ func (s unitsKernel) write(name string) {
 	var philox philoxLanes
 	var off Op
 	if s.draws {
-		philox = s.newPhilox()
+		philox = s.newPhilox(0)
 		v := s.vector()
 		VBROADCASTSS(parameter("off"), v)
 		off = v
@@ -177,9 +217,7 @@ func number(x float64) uint32 { return math.Float32bits(float32(x)) }
 
 // draw returns the units that are on: those whose uniform draw is below σ(a).
 func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
-	sigma := s.choose(s.compare(lessOrEqual, s.zero(), a), c.one, e)
-	s.do(divide, onePlus, sigma, sigma)
-	u := s.words(p)
+	sigma, u := s.sigmoid(c, a, e, onePlus), s.words(p)
 	s.each(func(i int) {
 		VPSRLD(Imm(9), u[i], u[i])
 		VCVTDQ2PS(u[i], u[i])
@@ -187,6 +225,12 @@ func (s unitsKernel) draw(c constants, p philoxLanes, a, e, onePlus wide) wide {
 	s.do(multiply, table(number(0x1p-23)), u, u)
 	s.do(add, table(number(0x1p-24)), u, u)
 	return s.compare(lessThan, u, sigma)
+}
+
+func (s unitsKernel) sigmoid(c constants, a, e, onePlus wide) wide {
+	sigma := s.choose(s.compare(lessOrEqual, s.zero(), a), c.one, e)
+	s.do(divide, onePlus, sigma, sigma)
+	return sigma
 }
 
 // residual returns σ(−z) with the signs of flip.
@@ -309,7 +353,8 @@ type philoxLanes struct {
 	step, key, increment, multipliers Op
 }
 
-func (s unitsKernel) newPhilox() (p philoxLanes) {
+// newPhilox returns counters that differ in the given word, and count blocks there.
+func (s unitsKernel) newPhilox(word int) (p philoxLanes) {
 	key, counter := s.vector(), argument("counter")
 	VMOVQ(parameter("key"), key.AsX())
 	VPMOVZXDQ(key.AsX(), key.AsX())
@@ -328,11 +373,13 @@ func (s unitsKernel) newPhilox() (p philoxLanes) {
 		}
 		first := make([]uint32, s.lanes)
 		for j := 0; j < s.lanes; j += 4 {
-			first[j] = uint32(i*s.lanes+j) / 4
+			first[j+word] = uint32(i*s.lanes+j) / 4
 		}
 		VPADDD(s.constant(first...), p.counters[i], p.counters[i])
 	})
-	p.step = s.constant(uint32(s.width*s.lanes/4), 0, 0, 0)
+	step := make([]uint32, 4)
+	step[word] = uint32(s.width * s.lanes / 4)
+	p.step = s.constant(step...)
 	p.increment = s.constant(0x9E3779B9, 0, 0xBB67AE85, 0)
 	p.multipliers = s.constant(0xD2511F53, 0, 0xCD9E8D57, 0)
 	return p

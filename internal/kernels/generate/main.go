@@ -16,6 +16,7 @@ import (
 
 //go:generate go run . -kernel bernoulli -out ../bernoulli_amd64.s -stubs ../bernoulli_amd64.go -pkg kernels
 //go:generate go run . -kernel bits -out ../bits_amd64.s -stubs ../bits_amd64.go -pkg kernels
+//go:generate go run . -kernel exponentials -out ../exponentials_amd64.s -stubs ../exponentials_amd64.go -pkg kernels
 //go:generate go run . -kernel gather -out ../gather_amd64.s -stubs ../gather_amd64.go -pkg kernels
 //go:generate go run . -kernel outer -out ../outer_amd64.s -stubs ../outer_amd64.go -pkg kernels
 //go:generate go run . -kernel product -out ../product_amd64.s -stubs ../product_amd64.go -pkg kernels
@@ -24,13 +25,14 @@ import (
 //go:generate go run ./neon
 
 var kernels = map[string]func(instructionSet){
-	"bernoulli": bernoulli,
-	"bits":      bits,
-	"gather":    gather,
-	"outer":     outer,
-	"product":   product,
-	"symmetric": symmetric,
-	"transpose": transpose,
+	"bernoulli":    bernoulli,
+	"bits":         bits,
+	"exponentials": exponentials,
+	"gather":       gather,
+	"outer":        outer,
+	"product":      product,
+	"symmetric":    symmetric,
+	"transpose":    transpose,
 }
 
 func main() {
