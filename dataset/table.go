@@ -149,8 +149,6 @@ type table struct {
 	batch     batch    // the rows of the file that are not in columns
 	spare     batch    // the rows that go into columns at this time
 	inserting sync.WaitGroup
-	size      int64  // of a text file, in bytes, or below 1 if it is not known
-	expected  int    // number of rows that the first batch suggests for this size
 	room      int    // number of fields for which there is memory
 	named     bool   // whether the first row is known to be a header
 	doubt     string // whether the first row of the second file is a header
