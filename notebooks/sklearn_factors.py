@@ -4,6 +4,7 @@
     sklearn_factors.py FILE            time the models on rows of a file
     sklearn_factors.py tiles           print the numbers that the results factors/... compare ours with
     sklearn_factors.py chorales        the same by SciPy, of slow features
+    sklearn_factors.py lines           the same by SciPy, of a Boltzmann machine without hidden units on 3by3
 
 A file NAME-ROWSxVARIABLES.u8 has a byte v for each value, which stands for v/255. Each printed
 line has a model, its processor seconds, and the mean objective of the rows: log p, or the
@@ -53,6 +54,7 @@ def tiles():
     """Print mean log p, or the mean objective, of the test tiles under models of the training tiles."""
     from scipy.optimize import minimize_scalar
     from sklearn.decomposition import PCA, FactorAnalysis, FastICA, MiniBatchDictionaryLearning
+    from sklearn.linear_model import LinearRegression
 
     cut = faces().reshape(80, 5, 8, 8, 8, 8).transpose(0, 1, 2, 4, 3, 5)  # of each fifth picture to test on
     train, test = cut[:, :4].reshape(-1, 64), cut[:, 4].reshape(-1, 64)
@@ -77,6 +79,11 @@ def tiles():
     model = MiniBatchDictionaryLearning(ATOMS, alpha=ALPHA, batch_size=100, max_iter=10, max_no_improvement=None, tol=0, fit_algorithm="cd", n_jobs=1,
                                         transform_algorithm="lasso_cd", transform_alpha=ALPHA, transform_max_iter=10000, random_state=1)
     print("dictionary", dictionary_objective(later)(model.fit(centred)))
+    left = numpy.arange(64) % 8 < 4
+    scale = train[:, left].std(axis=0)
+    for name, rows in ("training", train), ("test", test):
+        errors = (rows[:, left] - LinearRegression().fit(train[:, ~left], train[:, left]).predict(rows[:, ~left])) / scale
+        print("linear-regression", name, -(errors ** 2).sum(axis=1).mean() / 2 - 16 * numpy.log(2 * numpy.pi) - numpy.log(scale).sum())
 
 
 def chorales():
@@ -98,12 +105,35 @@ def chorales():
     print("slow", *((later @ vectors[:, :5]) ** 2).mean(axis=0))
 
 
+def lines():
+    """Print the highest mean log p of the patterns of 3by3, columns twice as likely as rows, that pairs of units reach."""
+    from scipy.optimize import minimize
+    from scipy.special import logsumexp
+
+    columns = [numpy.tile([k & 1, k >> 1 & 1, k >> 2], (3, 1)) for k in range(1, 7)]
+    rows = numpy.array([of.ravel() for of in columns + columns] + [of.T.ravel() for of in columns], float)
+    states = (numpy.arange(512)[:, None] >> numpy.arange(9)) & 1
+    pairs = numpy.triu_indices(9)  # a unit with itself stands for its bias
+
+    def features(x):
+        return x[:, pairs[0]] * x[:, pairs[1]]
+
+    data, all_states = features(rows).mean(axis=0), features(states)
+
+    def cost(theta):
+        energy = all_states @ theta
+        z = logsumexp(energy)
+        return z - data @ theta, numpy.exp(energy - z) @ all_states - data
+
+    print("pairs", -minimize(cost, numpy.zeros(45), jac=True, method="L-BFGS-B", options={"maxiter": 100000, "maxfun": 100000, "ftol": 1e-14, "gtol": 1e-9}).fun)
+
+
 def main():
     warnings.filterwarnings("ignore")
     if sys.argv[1] == "rows":
         return write_rows(pathlib.Path(sys.argv[2]))
-    if sys.argv[1] in ("tiles", "chorales"):
-        return {"tiles": tiles, "chorales": chorales}[sys.argv[1]]()
+    if sys.argv[1] in ("tiles", "chorales", "lines"):
+        return {"tiles": tiles, "chorales": chorales, "lines": lines}[sys.argv[1]]()
     from sklearn.decomposition import PCA, FactorAnalysis, MiniBatchDictionaryLearning
 
     n, d = map(int, re.search(r"-(\d+)x(\d+)\.u8$", sys.argv[1]).groups())
