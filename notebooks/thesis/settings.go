@@ -170,6 +170,8 @@ func madeUp(name string) string {
 		return "glyphs"
 	case "3by3":
 		return "3by3"
+	case "jsb":
+		return "voices"
 	}
 	return "miniglyphs"
 }
