@@ -108,3 +108,13 @@ func TestPartsOfLongTables(t *testing.T) {
 		}
 	}
 }
+
+// A text of the training file is looked at again in a second file with another separator, in which it may be another number, and
+// an empty field is no digits.
+func TestTextsMayMeanOtherNumbersInASecondFile(t *testing.T) {
+	train := written(t, "train.csv", "a,b\n0.5,1\n1.5,2\n2.5,3\n0.5,4\n")
+	_, err := Spec{Name: train, Test: written(t, "test.csv", "a;b\n0.5;1\n2,75;2\n"), Binarization: Real}.Open()
+	wantError(t, err, "some numbers have a point", "and some a comma")
+	_, err = Spec{Name: written(t, "blank.csv", "a,b\n,1\n01,2\n,3\n10,4\n"), Header: "yes", Gaps: true, Binarization: Real}.Open()
+	wantError(t, err, `column "a" has numbers that begin with 0`)
+}

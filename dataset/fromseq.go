@@ -132,7 +132,7 @@ func (s Spec) fromSeq(of Schema, sequence iter.Seq2[[]float32, error]) (*Set, er
 	first := 0
 	for _, part := range parts {
 		end := first + part.Rows
-		part.Values, part.Lengths, first = divided.Part(first, end), nil, end
+		part.Values, part.Lengths, first = divided.Part(first, end).OnDisk(), nil, end
 	}
 	set.spec, set.madeFromRows, set.binarized = s.clone(), true, grey && (s.Binarization == Fixed || s.Binarization == Drawn)
 	set.columns = of.Columns
@@ -169,5 +169,5 @@ func onDisk(units int, real bool, fill func(write func(Values) error) error) (of
 	if of = Bytes(units, mapped); real && err == nil {
 		of = numbers.Reals(units, realsOf(mapped))
 	}
-	return of.OnDisk(), release, err
+	return of, release, err
 }

@@ -156,17 +156,17 @@ func TestStandardizeByWeights(t *testing.T) {
 func TestStoredScalings(t *testing.T) {
 	header := storedHeader{Height: 1, Width: 2, Bits: 32, Spec: Spec{Name: "own", Binarization: Real, Standardize: true}, Scalings: []scaling{{0, 1}, {0, 2}}}
 	header.Splits[0].Rows = 3
-	if err := header.check(true); err != nil {
+	if err := header.check(0); err != nil {
 		t.Fatal(err)
 	}
 	for _, by := range [][]scaling{nil, {{0, 1}}, {{0, 1}, {0, 0}}, {{0, 1}, {0, -1}}} {
 		header.Scalings = by
-		wantError(t, header.check(true), "standard deviations for 2 units")
+		wantError(t, header.check(0), "standard deviations for 2 units")
 	}
 	header.Height, header.Scalings = 2, []scaling{{0, 1}, {0, 2}} // of a step, but the rows are no sequences
-	wantError(t, header.check(true), "for 4 units")
+	wantError(t, header.check(0), "for 4 units")
 	header.Splits[0].Lengths = true
-	if err := header.check(true); err != nil {
+	if err := header.check(0); err != nil {
 		t.Error(err)
 	}
 }

@@ -126,14 +126,18 @@ func Load(r io.Reader) (*Set, error) { return checked(load(r, 0, nil)) }
 // LoadFile is like Load, for a file with a number of bytes. If they are more than a quarter of the memory, the rows stay in the
 // file, and the system reads them when they are used.
 func LoadFile(f *os.File, size int64) (*Set, error) {
-	if limit, _ := memory.Limit(); size <= min(limit/4, mostLoaded) {
+	if limit, _ := memory.Limit(); size <= min(limit/4, mostLoaded) || !files.Maps {
 		return checked(load(f, size, nil))
 	}
-	content, _, err := files.Map(f, int(size))
+	content, release, err := files.Map(f, int(size))
 	if err != nil {
 		return nil, err
 	}
-	return checked(load(bytes.NewReader(content), size, content))
+	s, err := checked(load(bytes.NewReader(content), size, content))
+	if err != nil {
+		_ = release()
+	}
+	return s, err
 }
 
 // mostLoaded is the largest size of a file, in bytes, whose rows LoadFile reads into memory.
@@ -150,7 +154,7 @@ func checked(s *Set, fingerprint string, err error) (*Set, error) {
 // the file, is not nil, the rows stay there.
 func load(r io.Reader, size int64, mapped []byte) (s *Set, fingerprint string, err error) {
 	b := bufio.NewReaderSize(r, maxStoredHeader)
-	h, sum, start, err := readStoredHeader(b, mapped == nil)
+	h, sum, start, err := readStoredHeader(b, len(mapped))
 	if err != nil {
 		return nil, "", err
 	}
@@ -270,8 +274,8 @@ func realsOf(bytes []byte) []float32 {
 }
 
 // readStoredHeader reads a stored set up to its rows, which begin at start, and returns the hash to which the caller adds the
-// bytes of the rows. inMemory reports whether the rows must fit there.
-func readStoredHeader(b *bufio.Reader, inMemory bool) (h storedHeader, sum hash.Hash, start int, err error) {
+// bytes of the rows. mapped is the size of the file if it is mapped, or 0.
+func readStoredHeader(b *bufio.Reader, mapped int) (h storedHeader, sum hash.Hash, start int, err error) {
 	magic, err := b.Peek(len(storedMagic))
 	if err != nil && err != io.EOF {
 		return h, nil, 0, err
@@ -294,16 +298,21 @@ func readStoredHeader(b *bufio.Reader, inMemory bool) (h storedHeader, sum hash.
 	if err := d.Decode(&h); err != nil {
 		return h, nil, 0, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
-	if err := h.check(inMemory); err != nil {
+	start = len(storedMagic) + len(text)
+	if h.Bits == 1 && h.Height*h.Width%8 != 0 || h.Bits == 32 && start%4 != 0 {
+		mapped = 0 // since the rows have to be copied
+	}
+	if err := h.check(int64(mapped)); err != nil {
 		return h, nil, 0, fmt.Errorf("the header of the stored data set is damaged: %w", err)
 	}
 	// Without checksumMark, the hash covers the whole header, and matches no checksum in it.
 	keys, _, _ := bytes.Cut(text[1:], []byte(checksumMark))
-	return h, newStoredSum(keys), len(storedMagic) + len(text), nil
+	return h, newStoredSum(keys), start, nil
 }
 
-// check refuses headers that Save does not write and, if inMemory is set, headers that claim more values than fit into memory.
-func (h storedHeader) check(inMemory bool) error {
+// check refuses headers that Save does not write, and headers that claim more values than fit into memory or, if the file is
+// mapped, into its size.
+func (h storedHeader) check(mapped int64) error {
 	shape := Shape{h.Height, h.Width}
 	switch err := h.Spec.check(); {
 	case err != nil:
@@ -333,7 +342,11 @@ func (h storedHeader) check(inMemory bool) error {
 		}
 		rows = memory.Sum(rows, int64(split.Rows))
 	}
-	if err := checkRoom(rows, memory.Product(rows, int64(h.Height), int64(h.Width), int64(h.Bits))/8, bytesEach); inMemory && err != nil {
+	size := memory.Product(rows, int64(h.Height), int64(h.Width), int64(h.Bits)) / 8
+	if mapped > 0 && size > mapped {
+		return fmt.Errorf("%d rows of shape %v in %d bytes", rows, shape, mapped)
+	}
+	if err := checkRoom(rows, size, bytesEach); mapped == 0 && err != nil {
 		return fmt.Errorf("rows of shape %v: %w", shape, err)
 	}
 	if h.Splits[0].Rows == 0 {

@@ -162,10 +162,11 @@ type table struct {
 type batch struct {
 	records []string
 	lines   []int
+	size    int // of the records, in bytes
 }
 
-// batchFields is the number of fields after which a batch goes into the columns.
-const batchFields = 1 << 15
+// A batch goes into the columns when it has this number of fields or of bytes.
+const batchFields, batchBytes = 1 << 15, 4 << 20
 
 // meaning is what a column makes of a text, except its code.
 type meaning struct {
@@ -268,7 +269,10 @@ func (t *table) add(record []string, line int) error {
 	}
 	t.rows++
 	t.batch.records, t.batch.lines = append(t.batch.records, record...), append(t.batch.lines, line)
-	if len(t.batch.records) >= batchFields {
+	for _, field := range record {
+		t.batch.size += len(field)
+	}
+	if len(t.batch.records) >= batchFields || t.batch.size >= batchBytes {
 		t.flush()
 	}
 	return nil
@@ -282,7 +286,7 @@ func (t *table) flush() {
 		t.last, t.lastLine = slices.Clone(of.records[len(of.records)-t.width():]), of.lines[n-1]
 		t.inserting.Go(func() { t.insert(rows-n, rows, of) })
 	}
-	t.batch, t.spare = batch{t.spare.records[:0], t.spare.lines[:0]}, of
+	t.batch, t.spare = batch{t.spare.records[:0], t.spare.lines[:0], 0}, of
 }
 
 func emptyFields(n int) (all []fields) {
@@ -481,7 +485,7 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 func (c *fields) isUsual(t *table, field string) bool {
 	if c.codes != nil {
 		code, known := c.codeOf(field)
-		if known = known && c.ranges == nil; known {
+		if known = known && c.ranges == nil && t.train == 0 && field != ""; known { // in a second file, a text may have another meaning
 			c.put(t, len(c.codes), c.meanings[code])
 			c.codes = append(c.codes, code)
 		}
@@ -569,7 +573,7 @@ func (t *table) end() error {
 		return fmt.Errorf("line %d (%s) may be a header or a row: say which with header = \"yes\" or header = \"no\" (--header)", t.line, quoted(first))
 	default:
 		t.rows++
-		t.insert(t.train, t.rows, batch{first, []int{t.line}})
+		t.insert(t.train, t.rows, batch{records: first, lines: []int{t.line}})
 	}
 	if t.rows == t.train {
 		return errors.New("the file has no rows below its header")

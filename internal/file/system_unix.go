@@ -35,6 +35,9 @@ func tryLock(f *os.File, alone bool) error {
 
 func endLock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
+// Maps reports whether Map leaves the content of a file on disk.
+const Maps = true
+
 // Map returns the content of a file, which must have bytes, and a function that gives it up. The system reads its pages when
 // they are used, and may forget them.
 func Map(f *os.File, size int) (content []byte, release func() error, err error) {

@@ -85,7 +85,7 @@ func (v Values) Size() int {
 // OnDisk returns the same values, which are in a file that is mapped into memory and are used in no
 // order.
 func (v Values) OnDisk() Values {
-	v.disk = true
+	v.disk = file.Maps
 	file.Scatter(v.mapped(0, v.Rows))
 	return v
 }
@@ -147,12 +147,14 @@ func (v Values) At(i int) float64 {
 }
 
 // mostExpected is the largest number of bytes that are read from disk before they are used.
-const mostExpected = 16 << 20
+const mostExpected = 64 << 20
 
 // Part returns the rows from first up to but not including end.
 func (v Values) Part(first, end int) Values {
-	if of := (end - first) * v.Units; v.disk && 0 < of && of < mostExpected {
-		file.Expect(v.mapped(first, end))
+	if v.disk && first < end {
+		if of := v.mapped(first, end); len(of) < mostExpected {
+			file.Expect(of)
+		}
 	}
 	v.bytes, v.bits, v.reals = part(v.bytes, first, end, v.Units), part(v.bits, first, end, packedBytes(v.Units)), part(v.reals, first, end, v.Units)
 	v.Rows = end - first
