@@ -27,12 +27,13 @@ bihm/fig3.2
 fixed-point
 bihm/fig3.3 bihm/table3.3 bihm/text3.7.2
 uci-columns/mushrooms estimators/mnist
+varady/figC.2
+natural-rbm
 bihm/text3.6.2 bihm/fig3.9 bihm/fig3.10
 varady/fig5.6 varady/table5.1
 varady/figC.4
 varady/fig5.5 varady/fig5.6-rates varady/table5.1-others
 varady/fig5.10 varady/table5.3
-natural-rbm varady/figC.2
 varady/fig5.7 varady/table5.2 varady/fig5.9 varady/text5.3.7-dnrws
 varady/text5.3.7 varady/figC.3 varady/fig5.4
 varady/fig5.18 varady/fig5.19 varady/figC.5
