@@ -18,6 +18,8 @@ func (x *estimate) judge(ctx context.Context, run *runs.Run, model any, o runs.E
 			return nil, "", err
 		}
 	}
+	all := heldOut.Rows
+	heldOut = heldOut.Complete()
 	n, err := samples.Count(o.Set, heldOut, x.rows)
 	if err != nil {
 		return nil, "", err
@@ -28,6 +30,9 @@ func (x *estimate) judge(ctx context.Context, run *runs.Run, model any, o runs.E
 	}
 	if found, about, err = samples.Judge(o.Set, heldOut, drawn, x.seed); among > n {
 		about += fmt.Sprintf("; %s left out, in which a column had no value or several", names.Count(among-n, "draw"))
+	}
+	if gaps := all - heldOut.Rows; gaps > 0 {
+		about += fmt.Sprintf("; %s with missing values left out", names.Count(gaps, "row"))
 	}
 	return found, about, err
 }

@@ -60,9 +60,11 @@ func TestEvalSamplesAgainst(t *testing.T) {
 	if lines := succeed(t, "eval", "bits", "--samples-against", "validation"); !strings.Contains(lines, "draws left out, in which a column had no value or several") {
 		t.Errorf("eval prints\n%s", lines)
 	}
+	if lines := succeed(t, "eval", "gaps", "--samples-against", "gaps.csv"); !strings.Contains(lines, "1 row with missing values left out") {
+		t.Errorf("eval prints\n%s", lines)
+	}
 	for says, args := range map[string][]string{
 		"9 held-out rows and ":                {"hm", "--samples-against", "few.csv"},
-		"which helmholtz impute writes":       {"gaps", "--samples-against", "gaps.csv"},
 		"--samples-against does nothing with": {"hm", "--samples-against", "test", "--rows", "rows.csv"},
 		"training rows are not held out":      {"hm", "--samples-against", "train"},
 		"--samples-against with --shard":      {"hm", "--samples-against", "test", "--parts", "parts", "--shard", "0/2"},
