@@ -47,8 +47,9 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 		return data, err
 	}
 	defer f.Close()
-	defer work.Progress(path, 1)
-	data, err = readCompressed(&input{bufio.NewReader(&shown{Reader: f, path: path, size: size}), size, f}, parse)
+	what := "reading " + filepath.Base(path)
+	defer work.Progress(what, 1)
+	data, err = readCompressed(&input{bufio.NewReader(&shown{Reader: f, what: what, size: size}), size, f}, parse)
 	if err != nil {
 		return data, fmt.Errorf("%s: %w", path, err)
 	}
@@ -101,14 +102,14 @@ func readInput[T any](in *Input, path string, parse func(io.Reader) (T, error)) 
 // shown is a file that shows how much of it is read.
 type shown struct {
 	io.Reader
-	path       string
+	what       string
 	done, size int64
 }
 
 func (s *shown) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.done += int64(n)
-	work.Progress(s.path, float64(s.done)/float64(max(s.done+1, s.size+1)))
+	work.Progress(s.what, float64(s.done)/float64(max(s.done+1, s.size+1)))
 	return n, err
 }
 

@@ -462,7 +462,7 @@ func TestReadingShowsItsProgress(t *testing.T) {
 	parts := 0
 	path := written(t, "rows.csv", "a,b\n"+strings.Repeat("1.5,2\n2.5,3\n", 3000))
 	work.Show(func(what string, fraction float64) {
-		if what != path || fraction < last && last < 1 {
+		if what != "reading rows.csv" || fraction < last && last < 1 {
 			t.Errorf("%s: %v after %v", what, fraction, last)
 		}
 		if 0 < fraction && fraction < 1 {

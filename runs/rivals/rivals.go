@@ -21,6 +21,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/factorized"
 )
@@ -368,6 +369,8 @@ const mostComponents, starts = 15, 3
 
 // mixtureOf returns the mixture with the lowest BIC. It stops when two more components in a row do not lower it.
 func mixtureOf(t table) (best mixture) {
+	const fitting = "fitting mixtures"
+	defer work.Progress(fitting, 1)
 	d, lowest, worse := len(t.reals[0]), math.Inf(1), 0
 	for k := 1; k <= mostComponents && worse < 2; k++ {
 		parameters := float64(k - 1 + k*(d+d*(d+1)/2))
@@ -376,6 +379,7 @@ func mixtureOf(t table) (best mixture) {
 		}
 		worse++
 		for start := range starts {
+			work.Progress(fitting, float64((k-1)*starts+start)/(mostComponents*starts))
 			m, logP, ok := t.expectationMaximisation(k, rand.New(rand.NewPCG(uint64(k), uint64(start))))
 			if bic := parameters*math.Log(floats.Sum(t.weights)) - 2*logP; ok && bic < lowest {
 				best, lowest, worse = m, bic, 0

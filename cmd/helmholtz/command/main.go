@@ -47,7 +47,7 @@ func Main() {
 	ctx, end = context.WithCancel(ctx)
 	work.EndWith(ctx)
 	if file.IsTerminal(os.Stderr) {
-		work.Show(reading(ctx, os.Stderr))
+		work.Show(longWork(ctx, os.Stderr))
 	}
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program immediately
 	// Without this handler, writing to a closed pipe would end the program. With it, the write fails: the command

@@ -114,16 +114,16 @@ func writeFile(path string, b []byte) error {
 	return file.WriteAside(path, b)
 }
 
-// reading returns a function that draws the fraction of a file that is read, once reading takes a second.
-func reading(ctx context.Context, w io.Writer) func(path string, done float64) {
+// longWork returns a function that draws the fraction of work, such as reading a file, that is done, once it takes a second.
+func longWork(ctx context.Context, w io.Writer) func(what string, done float64) {
 	var current string
 	var lock sync.Mutex
 	bar, drawn := &file.Bar{W: w}, false
-	return func(path string, done float64) {
+	return func(what string, done float64) {
 		lock.Lock()
 		defer lock.Unlock()
-		if path != current {
-			current, bar.Start = path, time.Now()
+		if what != current {
+			current, bar.Start = what, time.Now()
 		}
 		switch ended := done == 1 || ctx.Err() != nil; {
 		case ended && drawn:
@@ -132,7 +132,7 @@ func reading(ctx context.Context, w io.Writer) func(path string, done float64) {
 		case ended:
 			current, drawn = "", false
 		case time.Since(bar.Start) > time.Second:
-			bar.Draw("reading "+filepath.Base(path), "", done)
+			bar.Draw(what, "", done)
 			drawn = true
 		}
 	}
