@@ -164,10 +164,7 @@ func (c *chains) clamp(ctx context.Context, w *products, states kernels.Matrix, 
 	var before kernels.Matrix // the last sweep
 	for sweep := 1; sweep <= sweeps && ctx.Err() == nil; sweep++ {
 		if sweep == sweeps {
-			before = kernels.NewMatrix(c.visible.Rows, c.visible.Cols)
-			for r := range before.Rows {
-				copy(kernels.Row(before, r), kernels.Row(c.visible, r))
-			}
+			before = kernels.Clone(c.visible)
 		}
 		at.step, at.layer = uint32(sweep), 1
 		w.up(c.hiddenInputs, c.visible)

@@ -40,9 +40,8 @@ func (w *products) sweep(next, y, x, v, unknown kernels.Matrix) {
 
 // negatedMeans replaces inputs by the negated means of Bernoulli units, and returns them.
 func negatedMeans(inputs kernels.Matrix) kernels.Matrix {
-	off := make([]float32, inputs.Cols)
 	for r := range inputs.Rows {
-		turnOff(kernels.Row(inputs, r), off)
+		kernels.NegateMeans(kernels.Row(inputs, r))
 	}
 	return inputs
 }

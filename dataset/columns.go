@@ -206,5 +206,5 @@ func (t *table) isImage(columns []Column, b Binarization) bool {
 		}
 	}
 	levels := whole && least >= 0 && 128 <= most && most <= 255
-	return (levels || b != Real && (least >= 0 && most <= 1 || spins) && (!bits && !spins || t.header == nil))
+	return levels || b != Real && (least >= 0 && most <= 1 || spins) && (!bits && !spins || t.header == nil)
 }

@@ -59,8 +59,7 @@ func (m *model) sweep(ctx context.Context, start engine.Draws, known []bool, fir
 				return
 			}
 			if sweep == g.Sweeps-1 {
-				before = c.states[0]
-				before.Data = slices.Clone(before.Data)
+				before = kernels.Clone(c.states[0])
 			}
 			c.at.step++
 			c.sweep(ctx)
