@@ -14,6 +14,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -48,26 +49,40 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 	var fixed [networks]kernels.Matrix // contributions of the observed parents to the logits
 	for k, net := range m.nets {
 		fixed[k] = kernels.NewMatrix(n, net.Rows)
-		kernels.MulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs), kernels.Cols(net.Matrix, 0, net.inputs))
+		mulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs), kernels.Cols(net.Matrix, 0, net.inputs))
 		r.residuals[k] = kernels.NewMatrix(n*particles, net.Rows)
 	}
-	carried := make([]float64, len(f.rows)*particles) // log weights before the step, normalised
+	sizes := make([]float64, n) // effective sample sizes of the frames
+	work.Parts(f.active(0), sequencesAPart, func(first, last int) {
+		m.filterSome(f, first, last, particles, threshold, d, &r, fixed, sizes)
+	})
+	for _, size := range sizes {
+		r.ess += size
+	}
+	return r
+}
+
+// filterSome runs the filters of the sequences from first to last−1 of frames.
+func (m *Belief) filterSome(f frames, first, last, particles int, threshold float64, d draws, r *filtered, fixed [networks]kernels.Matrix, sizes []float64) {
+	carried := make([]float64, (last-first)*particles) // log weights before the step, normalised
 	for i := range carried {
 		carried[i] = -math.Log(float64(particles))
 	}
-	for t := range f.steps() {
-		now := f.at(r.state, t, particles)
+	at := func(m kernels.Matrix, t int) kernels.Matrix { return f.of(m, t, particles, first, last) }
+	for t := 0; t < f.steps() && f.active(t) > first; t++ {
+		start := f.start[t] + first // the first frame of these sequences
+		now := at(r.state, t)
 		if t > 0 {
-			last := f.at(r.state, t-1, particles)
+			before := at(r.state, t-1)
 			for i := range now.Rows {
-				m.remember(kernels.Row(now, i), kernels.Row(last, i-i%particles+int(r.ancestors[f.start[t]*particles+i])))
+				m.remember(kernels.Row(now, i), kernels.Row(before, i-i%particles+int(r.ancestors[start*particles+i])))
 			}
 		}
 		logits := func(k int) kernels.Matrix {
-			a, net := f.at(r.residuals[k], t, particles), m.nets[k]
+			a, net := at(r.residuals[k], t), m.nets[k]
 			kernels.MulNT(a, net.parents(now), kernels.Cols(net.Matrix, net.inputs, net.Cols))
 			for i := range a.Rows {
-				kernels.AddMultiple(kernels.Row(a, i), 1, kernels.Row(fixed[k], f.start[t]+i/particles))
+				kernels.AddMultiple(kernels.Row(a, i), 1, kernels.Row(fixed[k], start+i/particles))
 			}
 			return a
 		}
@@ -75,7 +90,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 			a, h := logits(k), m.nets[k].units(now)
 			for i := range a.Rows {
 				carried[i] -= kernels.Units(kernels.Draws|kernels.Residuals, kernels.Row(h, i), kernels.Row(a, i), 0, d.key, philox.Counter{
-					Purpose: d.purpose, Layer: uint8(layer), Sample: uint32(i % particles), Datum: uint32(f.start[t] + i/particles), Step: d.step})
+					Purpose: d.purpose, Layer: uint8(layer), Sample: uint32(i % particles), Datum: uint32(start + i/particles), Step: d.step})
 			}
 		}
 		for _, k := range []int{ofHidden, ofDeep} {
@@ -86,26 +101,25 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 		}
 		a, deviations := logits(ofVisible), logits(ofDeviations)
 		for i := range a.Rows {
-			carried[i] += m.score(kernels.Row(a, i), kernels.Row(deviations, i), kernels.Row(f.v, f.start[t]+i/particles))
+			carried[i] += m.score(kernels.Row(a, i), kernels.Row(deviations, i), kernels.Row(f.v, start+i/particles))
 		}
-		for i := range f.active(t) {
-			frame := f.start[t] + i
+		for i := range min(last, f.active(t)) - first {
+			frame := start + i
 			logs, weights := carried[i*particles:(i+1)*particles], r.weights[frame*particles:(frame+1)*particles]
 			sum := floats.LogSumExp(logs)
-			r.logP[i] = append(r.logP[i], sum)
+			r.logP[first+i] = append(r.logP[first+i], sum)
 			squares := 0.0
 			for s := range logs {
 				logs[s] -= sum
 				weights[s] = math.Exp(logs[s])
 				squares += weights[s] * weights[s]
 			}
-			ess := 1 / squares / float64(particles)
-			r.ess += ess
-			if t+1 == f.steps() || f.active(t+1) <= i {
+			sizes[frame] = 1 / squares / float64(particles)
+			if t+1 == f.steps() || f.active(t+1) <= first+i {
 				continue
 			}
-			ancestors := r.ancestors[(f.start[t+1]+i)*particles:][:particles]
-			if ess >= threshold {
+			ancestors := r.ancestors[(f.start[t+1]+first+i)*particles:][:particles]
+			if sizes[frame] >= threshold {
 				for s := range ancestors {
 					ancestors[s] = int32(s)
 				}
@@ -118,7 +132,6 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 			}
 		}
 	}
-	return r
 }
 
 // resample draws ancestors in proportion to weights, systematically, from one uniform number.

@@ -6,6 +6,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/fisher"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // blocksOf holds the inverses of the Fisher blocks. When training resumes, the blocks are recomputed from
@@ -40,11 +41,13 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 			weights = r.weights
 		}
 		perFrame := kernels.NewMatrix(f.v.Rows, net.Rows)
-		for i := range r.residuals[k].Rows {
-			row := kernels.Row(r.residuals[k], i)
-			kernels.Scale(row, weights[i]/float64(f.v.Rows))
-			kernels.AddMultiple(kernels.Row(perFrame, i/particles), 1, row)
-		}
+		work.Parts(f.v.Rows, rowsAPart, func(first, last int) {
+			for i := first * particles; i < last*particles; i++ {
+				row := kernels.Row(r.residuals[k], i)
+				kernels.Scale(row, weights[i]/float64(f.v.Rows))
+				kernels.AddMultiple(kernels.Row(perFrame, i/particles), 1, row)
+			}
+		})
 		net.differentiate(perFrame, r.observed, r.residuals[k], r.state)
 	}
 	m.mask(g.nets[ofVisible])
@@ -55,8 +58,8 @@ func (m *Belief) gradient(f frames, r filtered, particles, lag int) *Belief {
 // the logits. perFrame has one row per frame, for the observed parents, and perState one row per state, for
 // the hidden parents.
 func (n network) differentiate(perFrame, observed, perState, state kernels.Matrix) {
-	kernels.MulTN(kernels.Cols(n.Matrix, 0, n.inputs), 0, perFrame, kernels.Cols(observed, 0, n.inputs))
-	kernels.MulTN(kernels.Cols(n.Matrix, n.inputs, n.Cols), 0, perState, n.parents(state))
+	mulTN(kernels.Cols(n.Matrix, 0, n.inputs), 0, perFrame, kernels.Cols(observed, 0, n.inputs))
+	mulTN(kernels.Cols(n.Matrix, n.inputs, n.Cols), 0, perState, n.parents(state))
 }
 
 // sleep computes the gradient of the recognition networks in the sleep phase: the gradient of log q(h|v), averaged

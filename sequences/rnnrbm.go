@@ -8,7 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
-	"github.com/helmholtz-go/helmholtz/internal/statistics"
+	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
 // RNNRBM is an RNN-RBM of D visible, H hidden and R recurrent units. Given the past, step t is a restricted
@@ -81,17 +81,19 @@ func (m *RNNRBM) forward(f frames) (s biases) {
 	n := f.v.Rows
 	s.past, s.now = kernels.NewMatrix(n, m.d.Cols), kernels.NewMatrix(n, m.d.Cols)
 	kernels.AddToRows(s.now, m.d.Data)
-	kernels.AddMulNN(s.now, f.v, m.v)
-	for t := range f.steps() {
-		past, now := f.at(s.past, t, 1), f.at(s.now, t, 1)
-		if t == 0 {
-			kernels.AddToRows(past, m.initial.Data)
-		} else {
-			add(past, kernels.Rows(f.at(s.now, t-1, 1), 0, past.Rows))
+	addMulNN(s.now, f.v, m.v)
+	work.Parts(f.active(0), sequencesAPart, func(first, last int) {
+		for t := range f.steps() {
+			past, now := f.of(s.past, t, 1, first, last), f.of(s.now, t, 1, first, last)
+			if t == 0 {
+				kernels.AddToRows(past, m.initial.Data)
+			} else {
+				add(past, f.of(s.now, t-1, 1, first, last))
+			}
+			kernels.AddMulNN(now, past, m.u)
+			m.activate(now)
 		}
-		kernels.AddMulNN(now, past, m.u)
-		m.activate(now)
-	}
+	})
 	s.b, s.c = m.given(s.past)
 	return s
 }
@@ -100,9 +102,9 @@ func (m *RNNRBM) forward(f frames) (s biases) {
 func (m *RNNRBM) given(past kernels.Matrix) (b, c kernels.Matrix) {
 	b, c = kernels.NewMatrix(past.Rows, m.b.Cols), kernels.NewMatrix(past.Rows, m.c.Cols)
 	kernels.AddToRows(b, m.b.Data)
-	kernels.AddMulNN(b, past, m.toB)
+	addMulNN(b, past, m.toB)
 	kernels.AddToRows(c, m.c.Data)
-	kernels.AddMulNN(c, past, m.toC)
+	addMulNN(c, past, m.toC)
 	return b, c
 }
 
@@ -112,38 +114,41 @@ func (m *RNNRBM) given(past kernels.Matrix) (b, c kernels.Matrix) {
 func (m *RNNRBM) backward(f frames, s biases, toB, toC kernels.Matrix, gradient *RNNRBM) {
 	n, r := f.v.Rows, m.d.Cols
 	back, more := kernels.NewMatrix(n, r), kernels.NewMatrix(n, r) // with respect to uₜ₋₁ of each frame
-	kernels.MulNT(back, toC, m.toC)
-	kernels.MulNT(more, toB, m.toB)
+	mulNT(back, toC, m.toC)
+	mulNT(more, toB, m.toB)
 	add(back, more)
 	through := kernels.NewMatrix(n, r) // with respect to the logits of uₜ
-	for t := f.steps() - 1; t >= 0; t-- {
-		e, now := f.at(through, t, 1), f.at(s.now, t, 1)
-		if t+1 < f.steps() {
-			add(kernels.Rows(e, 0, f.active(t+1)), f.at(back, t+1, 1))
-		}
-		for i := range e.Rows {
-			row := kernels.Row(e, i)
-			for j, u := range kernels.Row(now, i) {
-				if m.tied {
-					row[j] *= u * (1 - u)
-				} else {
-					row[j] *= 1 - u*u
+	work.Parts(f.active(0), sequencesAPart, func(first, last int) {
+		for t := f.steps() - 1; t >= 0; t-- {
+			e, now := f.of(through, t, 1, first, last), f.of(s.now, t, 1, first, last)
+			if t+1 < f.steps() {
+				later := f.of(back, t+1, 1, first, last)
+				add(kernels.Rows(e, 0, later.Rows), later)
+			}
+			for i := range e.Rows {
+				row := kernels.Row(e, i)
+				for j, u := range kernels.Row(now, i) {
+					if m.tied {
+						row[j] *= u * (1 - u)
+					} else {
+						row[j] *= 1 - u*u
+					}
 				}
 			}
+			past := kernels.NewMatrix(e.Rows, r)
+			kernels.MulNT(past, e, m.u)
+			add(f.of(back, t, 1, first, last), past)
 		}
-		past := kernels.NewMatrix(e.Rows, r)
-		kernels.MulNT(past, e, m.u)
-		add(f.at(back, t, 1), past)
-	}
+	})
 	sumRows(gradient.initial.Data, f.at(back, 0, 1))
 	sumRows(gradient.b.Data, toB)
 	sumRows(gradient.c.Data, toC)
-	kernels.MulTN(gradient.toC, 1, s.past, toC) // in an RTRBM, toC, v and d share the memory of u, w and c
-	kernels.MulTN(gradient.u, 1, s.past, through)
-	kernels.MulTN(gradient.v, 1, f.v, through)
+	mulTN(gradient.toC, 1, s.past, toC) // in an RTRBM, toC, v and d share the memory of u, w and c
+	mulTN(gradient.u, 1, s.past, through)
+	mulTN(gradient.v, 1, f.v, through)
 	sumRows(gradient.d.Data, through)
 	if !m.tied {
-		kernels.MulTN(gradient.toB, 1, s.past, toB)
+		mulTN(gradient.toB, 1, s.past, toB)
 	}
 }
 
@@ -179,28 +184,29 @@ func (d draws) draw(logits kernels.Matrix, layer uint8, sweep int) {
 // returns the derivatives with respect to the biases, and sets gradient to the derivative with respect to W.
 func (m *RNNRBM) contrast(f frames, s biases, k int, d draws, gradient kernels.Matrix) (toB, toC kernels.Matrix) {
 	n := f.v.Rows
-	h, v := kernels.NewMatrix(n, m.w.Cols), kernels.NewMatrix(n, m.w.Rows)
-	m.up(h, f.v, s.c)
-	mean := kernels.Clone(h)
-	sigmoid(mean)
-	kernels.MulTN(gradient, 0, f.v, mean)
-	for sweep := range k {
-		d.draw(h, 0, sweep)
-		m.down(v, h, s.b)
-		d.draw(v, 1, sweep)
-		m.up(h, v, s.c)
-	}
-	sigmoid(h)
-	negative := kernels.NewMatrix(m.w.Rows, m.w.Cols)
-	kernels.MulTN(negative, 0, v, h)
-	for i := range gradient.Rows {
-		kernels.AddMultiple(kernels.Row(gradient, i), -1, kernels.Row(negative, i))
-	}
+	h, v, mean := kernels.NewMatrix(n, m.w.Cols), kernels.NewMatrix(n, m.w.Rows), kernels.NewMatrix(n, m.w.Cols)
 	toB, toC = kernels.Clone(f.v), mean
-	for i := range n {
-		kernels.AddMultiple(kernels.Row(toB, i), -1, kernels.Row(v, i))
-		kernels.AddMultiple(kernels.Row(toC, i), -1, kernels.Row(h, i))
-	}
+	work.Parts(n, rowsAPart, func(first, last int) {
+		h, v, mean := kernels.Rows(h, first, last), kernels.Rows(v, first, last), kernels.Rows(mean, first, last)
+		b, c, d := kernels.Rows(s.b, first, last), kernels.Rows(s.c, first, last), d
+		d.first += first
+		m.up(h, kernels.Rows(f.v, first, last), c)
+		fill(mean, h)
+		sigmoid(mean)
+		for sweep := range k {
+			d.draw(h, 0, sweep)
+			m.down(v, h, b)
+			d.draw(v, 1, sweep)
+			m.up(h, v, c)
+		}
+		sigmoid(h)
+	})
+	negative := kernels.NewMatrix(m.w.Rows, m.w.Cols)
+	mulTN(gradient, 0, f.v, mean)
+	mulTN(negative, 0, v, h)
+	subtract(gradient, negative)
+	subtract(toB, v)
+	subtract(toC, h)
 	return toB, toC
 }
 
@@ -223,19 +229,24 @@ func dot(a, b []float32) (sum float64) {
 
 // pseudo returns, for each frame, the sum over visible units j of log p(vⱼ|other visible units).
 func (m *RNNRBM) pseudo(f frames, s biases) []float64 {
-	n, off := f.v.Rows, make([]float32, m.w.Cols)
-	h := kernels.NewMatrix(n, m.w.Cols)
-	m.up(h, f.v, s.c)
-	logP, other := make([]float64, n), make([]float32, m.w.Cols)
-	for i := range n {
-		x := kernels.Row(h, i)
-		here := kernels.Score(x, off)
-		for j, v := range kernels.Row(f.v, i) {
-			copy(other, x)
-			kernels.AddMultiple(other, 1-2*v, kernels.Row(m.w, j))
-			change := float64(1-2*v)*float64(kernels.Row(s.b, i)[j]) + here - kernels.Score(other, off) // of log p when the unit flips
-			logP[i] -= statistics.Softplus(change)
+	n := f.v.Rows
+	h, logP := kernels.NewMatrix(n, m.w.Cols), make([]float64, n)
+	work.Parts(n, rowsAPart, func(first, last int) {
+		m.up(kernels.Rows(h, first, last), kernels.Rows(f.v, first, last), kernels.Rows(s.c, first, last))
+		other, off, changes := make([]float32, m.w.Cols), make([]float32, m.w.Cols), make([]float64, m.w.Rows)
+		for i := first; i < last; i++ {
+			x := kernels.Row(h, i)
+			here := kernels.Score(x, off)
+			for j, v := range kernels.Row(f.v, i) {
+				copy(other, x)
+				kernels.AddMultiple(other, 1-2*v, kernels.Row(m.w, j))
+				changes[j] = float64(1-2*v)*float64(kernels.Row(s.b, i)[j]) + here - kernels.Score(other, off) // of log p when the unit flips
+			}
+			kernels.Softplus(changes)
+			for _, change := range changes {
+				logP[i] -= change
+			}
 		}
-	}
+	})
 	return logP
 }

@@ -179,7 +179,13 @@ func (f frames) active(t int) int { return f.start[t+1] - f.start[t] }
 
 // at returns the rows of step t of a matrix that has perFrame rows per frame.
 func (f frames) at(m kernels.Matrix, t, perFrame int) kernels.Matrix {
-	return kernels.Rows(m, f.start[t]*perFrame, f.start[t+1]*perFrame)
+	return f.of(m, t, perFrame, 0, f.active(t))
+}
+
+// of returns the rows of step t that belong to the sequences from first to last−1.
+func (f frames) of(m kernels.Matrix, t, perFrame, first, last int) kernels.Matrix {
+	start, end := min(first, f.active(t)), min(last, f.active(t))
+	return kernels.Rows(m, (f.start[t]+start)*perFrame, (f.start[t]+end)*perFrame)
 }
 
 // parameter is a matrix of parameters, or a vector as a matrix of one row.
@@ -255,6 +261,12 @@ func add(a, b kernels.Matrix) {
 	}
 }
 
+func subtract(a, b kernels.Matrix) {
+	for i := range a.Rows {
+		kernels.AddMultiple(kernels.Row(a, i), -1, kernels.Row(b, i))
+	}
+}
+
 // fill copies the rows of b into a.
 func fill(a, b kernels.Matrix) {
 	for i := range a.Rows {
@@ -270,11 +282,33 @@ func sumRows(sum []float32, m kernels.Matrix) {
 
 func sigmoid(m kernels.Matrix) {
 	for i := range m.Rows {
-		row := kernels.Row(m, i)
-		for j, a := range row {
-			row[j] = kernels.Sigmoid(a)
-		}
+		kernels.Sigmoids(kernels.Row(m, i))
 	}
+}
+
+// The numbers of rows, and of sequences, that one goroutine computes at a time.
+const (
+	rowsAPart      = 64
+	sequencesAPart = 3
+)
+
+// mulNT, mulTN and addMulNN call the functions of package kernels in parallel, for parts of the rows of c.
+func mulNT(c, a, b kernels.Matrix) {
+	work.Parts(c.Rows, rowsAPart, func(first, last int) {
+		kernels.MulNT(kernels.Rows(c, first, last), kernels.Rows(a, first, last), b)
+	})
+}
+
+func mulTN(c kernels.Matrix, scale float32, a, b kernels.Matrix) {
+	work.Parts(c.Rows, rowsAPart, func(first, last int) {
+		kernels.MulTN(kernels.Rows(c, first, last), scale, kernels.Cols(a, first, last), b)
+	})
+}
+
+func addMulNN(c, a, b kernels.Matrix) {
+	work.Parts(c.Rows, rowsAPart, func(first, last int) {
+		kernels.AddMulNN(kernels.Rows(c, first, last), kernels.Rows(a, first, last), b)
+	})
 }
 
 // onsets returns, for each unit, the sum of its values over all steps, and the number of steps, by Split.Counts.
