@@ -419,7 +419,7 @@ func (t *trainer) update(n, m int) {
 		clear(t.parts[part])
 		for i := first; i < last; i++ {
 			weights, direction := kernels.Row(p.Weights, i), kernels.Row(g.Weights, i)
-			if states {
+			if states && t.method.Centered {
 				kernels.AddMultiple(direction, t.visibleOffsets[i], t.offsets[0])
 				kernels.AddMultiple(direction, kernels.Row(t.left, t.at.hiddenOffsets)[i], t.offsets[1])
 			}
@@ -429,9 +429,13 @@ func (t *trainer) update(n, m int) {
 			}
 			length := t.products.seen.bound(i, t.optimizer.turn(direction, i*hidden), direction, &g.VisibleBiases[i])
 			kernels.AddMultiple(weights, length, direction)
-			kernels.AddMultiple(t.parts[part], length*t.visibleOffsets[i]*t.products.upward(i), direction)
-			along := length * dot(direction, t.hiddenOffsets) // (ΔWλ)ᵢ
-			p.VisibleBiases[i] += g.VisibleBiases[i] - t.products.downwards*along
+			step := g.VisibleBiases[i]
+			if t.method.Centered {
+				kernels.AddMultiple(t.parts[part], length*t.visibleOffsets[i]*t.products.upward(i), direction)
+				along := length * dot(direction, t.hiddenOffsets) // (ΔWλ)ᵢ
+				step -= t.products.downwards * along
+			}
+			p.VisibleBiases[i] += step
 		}
 		t.products.refresh(first, last)
 	})
