@@ -97,7 +97,7 @@ type walk struct {
 }
 
 func (w *walk) counter(chain int) philox.Counter {
-	return philox.Counter{Purpose: w.purpose, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
+	return philox.Counter{Word: philox.Word{Purpose: w.purpose}, Sample: uint32(chain % w.samples), Datum: uint32(chain / w.samples)}
 }
 
 // anneal moves chains along a path. At each temperature but the first, each chain draws h given v and then v

@@ -140,7 +140,7 @@ type place struct {
 }
 
 func (p place) counter(row int) philox.Counter {
-	return philox.Counter{Purpose: p.purpose, Layer: p.layer, Sample: p.sample, Datum: p.datum + uint32(row), Step: p.step}
+	return philox.Counter{Word: philox.Word{Purpose: p.purpose, Layer: p.layer}, Sample: p.sample, Datum: p.datum + uint32(row), Step: p.step}
 }
 
 // draw draws the states of units given their inputs, row by row.

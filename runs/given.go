@@ -64,7 +64,7 @@ func (r *Run) Given(ctx context.Context, model any, set *dataset.Set, given []da
 		}
 		last := len(drawings.Values)
 		for i, k := range chosen {
-			if logs != nil && float64(philox.Uniform(philox.Key(seed).Block(philox.Counter{Purpose: philox.Accept, Datum: uint32(k)})[0])) >= math.Exp(logs[i][given[label].Label]) {
+			if logs != nil && float64(philox.Uniform(philox.Key(seed).Block(philox.Counter{Word: philox.Word{Purpose: philox.Accept}, Datum: uint32(k)})[0])) >= math.Exp(logs[i][given[label].Label]) {
 				continue
 			}
 			if rows.Values = append(rows.Values, drawings.Values[k]); len(rows.Values) == s.N {

@@ -225,7 +225,7 @@ func (m *Belief) drawVisible(observed, state, means kernels.Matrix, source draws
 			for i := range a.Rows {
 				outputs := slices.Concat(kernels.Row(a, i), deviations.Data[first:first+atOnce])
 				kernels.DrawGaussian(kernels.Row(drawn, i), outputs, atOnce, smallest, source.key,
-					philox.Counter{Purpose: source.purpose, Layer: 2, Sample: uint32(first), Datum: uint32(source.first + i), Step: source.step})
+					philox.Counter{Word: philox.Word{Purpose: source.purpose, Layer: 2}, Sample: uint32(first), Datum: uint32(source.first + i), Step: source.step})
 			}
 		} else {
 			source.draw(drawn, 2, first)

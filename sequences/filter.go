@@ -89,8 +89,7 @@ func (m *Belief) filterSome(f frames, first, last, particles int, threshold floa
 		for layer, k := range []int{ofRecognition, ofDeepRecognition} {
 			a, h := logits(k), m.nets[k].units(now)
 			for i := range a.Rows {
-				carried[i] -= kernels.Units(kernels.Draws|kernels.Residuals, kernels.Row(h, i), kernels.Row(a, i), 0, d.key, philox.Counter{
-					Purpose: d.purpose, Layer: uint8(layer), Sample: uint32(i % particles), Datum: uint32(start + i/particles), Step: d.step})
+				carried[i] -= kernels.Units(kernels.Draws|kernels.Residuals, kernels.Row(h, i), kernels.Row(a, i), 0, d.key, philox.Counter{Word: philox.Word{Purpose: d.purpose, Layer: uint8(layer)}, Sample: uint32(i % particles), Datum: uint32(start + i/particles), Step: d.step})
 			}
 		}
 		for _, k := range []int{ofHidden, ofDeep} {
@@ -125,7 +124,7 @@ func (m *Belief) filterSome(f frames, first, last, particles int, threshold floa
 				}
 				continue
 			}
-			u := d.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(frame), Step: d.step, Sample: uint32(d.purpose)})
+			u := d.key.Block(philox.Counter{Word: philox.Word{Purpose: philox.Pick}, Datum: uint32(frame), Step: d.step, Sample: uint32(d.purpose)})
 			resample(ancestors, weights, float64(philox.Uniform(u[0])))
 			for s := range logs {
 				logs[s] = -math.Log(float64(particles))
@@ -254,7 +253,7 @@ func (m *Belief) complete(ctx context.Context, rows dataset.Split, seed uint64) 
 		half := (f.steps() + 1) / 2
 		given := frames{v: kernels.Rows(f.v, 0, half), start: f.start[:half+1], rows: f.rows}
 		r := m.filter(given, posteriorParticles, resampleBelow, source)
-		u := source.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(half), Step: source.step, Unit: 1})
+		u := source.key.Block(philox.Counter{Word: philox.Word{Purpose: philox.Pick, Unit: 1}, Datum: uint32(half), Step: source.step})
 		last := (half - 1) * posteriorParticles
 		particle := last + pick(r.weights[last:], float64(philox.Uniform(u[0])))
 		copy(sheet.Values[2*i], rows.Floats(i)[0])

@@ -100,7 +100,7 @@ func (m *Belief) estimates(f frames, r filtered, particles, lag int, d draws) (a
 	weights := r.smoothed(f, particles, lag)
 	state := kernels.NewMatrix(n, m.stateWidth())
 	for frame := range n {
-		u := d.key.Block(philox.Counter{Purpose: philox.Pick, Datum: uint32(frame), Step: d.step, Unit: 1, Sample: uint32(d.purpose)})
+		u := d.key.Block(philox.Counter{Word: philox.Word{Purpose: philox.Pick, Unit: 1}, Datum: uint32(frame), Step: d.step, Sample: uint32(d.purpose)})
 		particle := frame*particles + pick(weights[frame*particles:(frame+1)*particles], float64(philox.Uniform(u[0])))
 		copy(kernels.Row(state, frame), kernels.Row(r.state, particle))
 	}

@@ -176,7 +176,7 @@ type draws struct {
 func (d draws) draw(logits kernels.Matrix, layer uint8, sweep int) {
 	for i := range logits.Rows {
 		row := kernels.Row(logits, i)
-		kernels.Draw(row, row, 0, d.key, philox.Counter{Purpose: d.purpose, Layer: layer, Sample: uint32(sweep), Datum: uint32(d.first + i), Step: d.step})
+		kernels.Draw(row, row, 0, d.key, philox.Counter{Word: philox.Word{Purpose: d.purpose, Layer: layer}, Sample: uint32(sweep), Datum: uint32(d.first + i), Step: d.step})
 	}
 }
 

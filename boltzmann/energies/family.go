@@ -212,5 +212,5 @@ func where(mask dataset.Mask, missing bool) (units []int) {
 }
 
 func (m *Model) stream(purpose philox.Purpose, datum, step int) *rand.Rand {
-	return rand.New(kernels.NewStream(philox.Key(m.seed), philox.Counter{Purpose: purpose, Layer: m.layer, Datum: uint32(datum), Step: uint32(step)}))
+	return rand.New(kernels.NewStream(philox.Key(m.seed), philox.Counter{Word: philox.Word{Purpose: purpose, Layer: m.layer}, Datum: uint32(datum), Step: uint32(step)}))
 }

@@ -65,9 +65,9 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	}
 	sheet := dataset.Sheet{Shape: m.shape, Values: make([][]float64, n)}
 	work.Parallel(n, func(chain int) {
-		x, c := make([]float64, m.units()), philox.Counter{Datum: uint32(chain), Purpose: philox.Start}
+		x, c := make([]float64, m.units()), philox.Counter{Word: philox.Word{Purpose: philox.Start}, Datum: uint32(chain)}
 		start(x, m.all(), philox.Key(m.seed), c)
-		m.run(ctx, x, m.all(), sweeps, philox.Counter{Datum: uint32(chain), Purpose: philox.Chain})
+		m.run(ctx, x, m.all(), sweeps, philox.Counter{Word: philox.Word{Purpose: philox.Chain}, Datum: uint32(chain)})
 		sheet.Values[chain] = m.means(x)
 	})
 	return sheet, ctx.Err()
@@ -107,7 +107,7 @@ func (m *Model) inpaint(ctx context.Context, split dataset.Split, mask dataset.M
 	p, err := split.Inpaint(ctx, m.shape, mask, known, chains, func(chain int) [][]float64 {
 		means := make([][]float64, split.Rows)
 		work.Parallel(split.Rows, func(r int) {
-			x, at := slices.Clone(known[r]), philox.Counter{Purpose: philox.Clamp, Datum: uint32(r), Sample: uint32(chain), Layer: 1}
+			x, at := slices.Clone(known[r]), philox.Counter{Word: philox.Word{Purpose: philox.Clamp, Layer: 1}, Datum: uint32(r), Sample: uint32(chain)}
 			start(x, free, philox.Key(m.seed), at)
 			at.Layer = 0
 			m.run(ctx, x, free, c.Sweeps-1, at)

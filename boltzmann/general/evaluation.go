@@ -37,7 +37,7 @@ func (m *Model) AIS(ctx context.Context, chains int, progress func(float64)) (bo
 	}
 	done := work.Meter(progress, chains)
 	work.Parallel(chains, func(chain int) {
-		x, c := make([]float64, m.units()), philox.Counter{Purpose: philox.Anneal, Datum: uint32(chain)}
+		x, c := make([]float64, m.units()), philox.Counter{Word: philox.Word{Purpose: philox.Anneal}, Datum: uint32(chain)}
 		logs[chain] = start
 		for k := 0; k < annealingSteps && ctx.Err() == nil; k++ {
 			c.Step = uint32(k)

@@ -271,7 +271,7 @@ func TestChainsSettleAtTheModel(t *testing.T) {
 	logP := func(x []float64) float64 { return floats.Dot(m.flat, exact.Statistics(x[:3], x[3:])) - exact.LogZ() }
 	settled := func(free []int) (drawn [][]float64) {
 		for chain := range uint32(n) {
-			x, c := []float64{0, 1, 0, 0, 0}, philox.Counter{Datum: chain, Purpose: philox.Start}
+			x, c := []float64{0, 1, 0, 0, 0}, philox.Counter{Word: philox.Word{Purpose: philox.Start}, Datum: chain}
 			start(x, free, 1, c)
 			c.Purpose = philox.Chain
 			m.run(t.Context(), x, free, sweeps, c)

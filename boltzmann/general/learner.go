@@ -92,7 +92,7 @@ func begin(e Experiment, m *Model, set *dataset.Set) error {
 	}
 	m.spread()
 	for chain := range len(m.chains) / m.units() {
-		start(m.chain(chain), m.all(), philox.Key(e.Seed), philox.Counter{Purpose: philox.Start, Datum: uint32(chain)})
+		start(m.chain(chain), m.all(), philox.Key(e.Seed), philox.Counter{Word: philox.Word{Purpose: philox.Start}, Datum: uint32(chain)})
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func step(ctx context.Context, e Experiment, m *Model, b runs.Minibatch, rate fl
 	for r, row := range b.Index {
 		states[r] = m.state(b.Rows.Row(row))
 	}
-	measured := m.measure(ctx, states, 1, philox.Counter{Purpose: philox.Flip, Step: uint32(b.Step)})
+	measured := m.measure(ctx, states, 1, philox.Counter{Word: philox.Word{Purpose: philox.Flip}, Step: uint32(b.Step)})
 	gradient, err := m.positive(ctx, states)
 	if err != nil {
 		return nil, err
@@ -163,7 +163,7 @@ func (m *Model) subtractNegative(ctx context.Context, gradient []float64, sweeps
 	chains = slices.Clone(m.chains)
 	each := slices.Collect(slices.Chunk(chains, m.units()))
 	work.Parallel(len(each), func(chain int) {
-		c := philox.Counter{Purpose: philox.Negative, Datum: uint32(chain), Step: uint32(step)}
+		c := philox.Counter{Word: philox.Word{Purpose: philox.Negative}, Datum: uint32(chain), Step: uint32(step)}
 		for sweep := 0; sweep < sweeps && ctx.Err() == nil; sweep++ {
 			c.Sample = uint32(sweep)
 			m.sweep(each[chain], m.all(), 1, philox.Key(m.seed), c)
@@ -219,7 +219,7 @@ func validate(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (
 	if err != nil {
 		return nil, err
 	}
-	measured := m.measure(ctx, states, validationUnits, philox.Counter{Purpose: philox.Flip, Sample: 1}, rows.Shares()...) // steps have sample 0
+	measured := m.measure(ctx, states, validationUnits, philox.Counter{Word: philox.Word{Purpose: philox.Flip}, Sample: 1}, rows.Shares()...) // steps have sample 0
 	if m.Enumerable() {
 		logZ, err := m.LogZ()
 		if err != nil {

@@ -152,7 +152,7 @@ type place struct {
 }
 
 func (at place) counter(layer, row int) philox.Counter {
-	return philox.Counter{Purpose: at.purpose, Layer: uint8(layer), Datum: at.datum + uint32(row), Step: at.step}
+	return philox.Counter{Word: philox.Word{Purpose: at.purpose, Layer: uint8(layer)}, Datum: at.datum + uint32(row), Step: at.step}
 }
 
 // load writes row d of a split, binarised, into row r of v.

@@ -196,7 +196,7 @@ type place struct {
 
 // counter returns the counter for the draws of a layer. The visible variables are layer 0.
 func (at place) counter(layer uint8) philox.Counter {
-	return philox.Counter{Purpose: at.purpose, Layer: layer, Datum: uint32(at.datum), Sample: uint32(at.sample), Step: uint32(at.step)}
+	return philox.Counter{Word: philox.Word{Purpose: at.purpose, Layer: layer}, Datum: uint32(at.datum), Sample: uint32(at.sample), Step: uint32(at.step)}
 }
 
 // sampled returns the place for the draws of sample r of a part of the rows. r counts from the first sample

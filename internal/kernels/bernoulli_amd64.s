@@ -7,16 +7,20 @@
 // func drawAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 // Requires: AVX, AVX2, CMOV
 TEXT ·drawAVX2(SB), $0-48
-	MOVQ           states+0(FP), AX
-	MOVQ           logits+8(FP), CX
-	MOVQ           units+16(FP), DX
-	MOVQ           counter+40(FP), BX
-	VMOVQ          key+32(FP), X0
-	VPMOVZXDQ      X0, X0
-	VINSERTI128    $0x01, X0, Y0, Y0
-	VBROADCASTI128 (BX), Y1
-	VPADDD         vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
-	VBROADCASTSS   off+24(FP), Y2
+	MOVQ         states+0(FP), AX
+	MOVQ         logits+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         counter+40(FP), BX
+	VMOVQ        key+32(FP), X0
+	VPMOVZXDQ    X0, X0
+	VINSERTI128  $0x01, X0, Y0, Y0
+	VMOVD        (BX), X1
+	VPINSRD      $0x01, 4(BX), X1, X1
+	VPINSRD      $0x02, 8(BX), X1, X1
+	VPINSRD      $0x03, 12(BX), X1, X1
+	VINSERTI128  $0x01, X1, Y1, Y1
+	VPADDD       vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
+	VBROADCASTSS off+24(FP), Y2
 
 units:
 	CMPQ       DX, $0x00
@@ -1046,20 +1050,24 @@ GLOBL vector_3e4ccccd<>(SB), RODATA|NOPTR, $64
 // func drawResidualAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·drawResidualAVX2(SB), $0-56
-	MOVQ           states+0(FP), AX
-	MOVQ           logits+8(FP), CX
-	MOVQ           units+16(FP), DX
-	MOVQ           counter+40(FP), BX
-	VMOVQ          key+32(FP), X0
-	VPMOVZXDQ      X0, X0
-	VINSERTI128    $0x01, X0, Y0, Y0
-	VBROADCASTI128 (BX), Y1
-	VPADDD         vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
-	VBROADCASTSS   off+24(FP), Y2
-	VXORPS         Y3, Y3, Y3
-	VXORPS         Y4, Y4, Y4
-	VXORPS         Y5, Y5, Y5
-	VXORPS         Y6, Y6, Y6
+	MOVQ         states+0(FP), AX
+	MOVQ         logits+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         counter+40(FP), BX
+	VMOVQ        key+32(FP), X0
+	VPMOVZXDQ    X0, X0
+	VINSERTI128  $0x01, X0, Y0, Y0
+	VMOVD        (BX), X1
+	VPINSRD      $0x01, 4(BX), X1, X1
+	VPINSRD      $0x02, 8(BX), X1, X1
+	VPINSRD      $0x03, 12(BX), X1, X1
+	VINSERTI128  $0x01, X1, Y1, Y1
+	VPADDD       vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
+	VBROADCASTSS off+24(FP), Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
 
 units:
 	CMPQ       DX, $0x00
@@ -1643,20 +1651,24 @@ done:
 // func drawScoreAVX2(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX2, CMOV, SSE2
 TEXT ·drawScoreAVX2(SB), $0-56
-	MOVQ           states+0(FP), AX
-	MOVQ           logits+8(FP), CX
-	MOVQ           units+16(FP), DX
-	MOVQ           counter+40(FP), BX
-	VMOVQ          key+32(FP), X0
-	VPMOVZXDQ      X0, X0
-	VINSERTI128    $0x01, X0, Y0, Y0
-	VBROADCASTI128 (BX), Y1
-	VPADDD         vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
-	VBROADCASTSS   off+24(FP), Y2
-	VXORPS         Y3, Y3, Y3
-	VXORPS         Y4, Y4, Y4
-	VXORPS         Y5, Y5, Y5
-	VXORPS         Y6, Y6, Y6
+	MOVQ         states+0(FP), AX
+	MOVQ         logits+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         counter+40(FP), BX
+	VMOVQ        key+32(FP), X0
+	VPMOVZXDQ    X0, X0
+	VINSERTI128  $0x01, X0, Y0, Y0
+	VMOVD        (BX), X1
+	VPINSRD      $0x01, 4(BX), X1, X1
+	VPINSRD      $0x02, 8(BX), X1, X1
+	VPINSRD      $0x03, 12(BX), X1, X1
+	VINSERTI128  $0x01, X1, Y1, Y1
+	VPADDD       vector_0_0_0_0_1_0_0_0<>+0(SB), Y1, Y1
+	VBROADCASTSS off+24(FP), Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y6, Y6, Y6
 
 units:
 	CMPQ       DX, $0x00
@@ -2008,22 +2020,25 @@ done:
 // func samplesAVX2(to *uint32, vectors int, key uint64, counter *[4]uint32)
 // Requires: AVX, AVX2
 TEXT ·samplesAVX2(SB), $0-32
-	MOVQ           to+0(FP), AX
-	MOVQ           vectors+8(FP), CX
-	MOVQ           counter+24(FP), DX
-	VMOVQ          key+16(FP), X0
-	VPMOVZXDQ      X0, X0
-	VINSERTI128    $0x01, X0, Y0, Y0
-	VBROADCASTI128 (DX), Y1
-	VPADDD         vector_0_0_0_0_0_1_0_0<>+0(SB), Y1, Y1
-	VBROADCASTI128 (DX), Y2
-	VPADDD         vector_0_2_0_0_0_3_0_0<>+0(SB), Y2, Y2
+	MOVQ        to+0(FP), AX
+	MOVQ        vectors+8(FP), CX
+	MOVQ        counter+24(FP), DX
+	VMOVQ       key+16(FP), X0
+	VPMOVZXDQ   X0, X0
+	VINSERTI128 $0x01, X0, Y0, Y0
+	VMOVD       (DX), X1
+	VPINSRD     $0x01, 4(DX), X1, X1
+	VPINSRD     $0x02, 8(DX), X1, X1
+	VPINSRD     $0x03, 12(DX), X1, X1
+	VINSERTI128 $0x01, X1, Y1, Y1
+	VPADDD      vector_0_0_0_0_0_1_0_0<>+0(SB), Y1, Y2
+	VPADDD      vector_0_2_0_0_0_3_0_0<>+0(SB), Y1, Y1
 
 vector:
-	VMOVUPS  Y1, Y3
-	VPADDD   vector_0_4_0_0<>+0(SB), Y1, Y1
-	VMOVUPS  Y2, Y4
+	VMOVUPS  Y2, Y3
 	VPADDD   vector_0_4_0_0<>+0(SB), Y2, Y2
+	VMOVUPS  Y1, Y4
+	VPADDD   vector_0_4_0_0<>+0(SB), Y1, Y1
 	VMOVUPS  Y0, Y5
 	VPMULUDQ vector_d2511f53_0_cd9e8d57_0<>+0(SB), Y3, Y6
 	VPSRLQ   $0x20, Y3, Y3
@@ -2417,27 +2432,30 @@ vector_end:
 // func drawAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
 TEXT ·drawAVX512(SB), $0-48
-	MOVQ            states+0(FP), AX
-	MOVQ            logits+8(FP), CX
-	MOVQ            units+16(FP), DX
-	MOVQ            counter+40(FP), BX
-	VMOVQ           key+32(FP), X0
-	VPMOVZXDQ       X0, X0
-	VSHUFI32X4      $0x00, Z0, Z0, Z0
-	VBROADCASTI32X4 (BX), Z1
-	VMOVUPS         vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
-	VPADDD          Z2, Z1, Z1
-	VBROADCASTI32X4 (BX), Z2
-	VMOVUPS         vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
-	VPADDD          Z3, Z2, Z2
-	VMOVUPS         vector_8_0_0_0<>+0(SB), Z3
-	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
-	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
-	VBROADCASTSS    off+24(FP), Z6
-	VMOVUPS         vector_3f800000<>+0(SB), Z7
-	VMOVUPS         vector_80000000<>+0(SB), Z8
-	VMOVUPS         vector_42ae999a<>+0(SB), Z8
-	VMOVUPS         vector_7f<>+0(SB), Z9
+	MOVQ         states+0(FP), AX
+	MOVQ         logits+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         counter+40(FP), BX
+	VMOVQ        key+32(FP), X0
+	VPMOVZXDQ    X0, X0
+	VSHUFI32X4   $0x00, Z0, Z0, Z0
+	VMOVD        (BX), X1
+	VPINSRD      $0x01, 4(BX), X1, X1
+	VPINSRD      $0x02, 8(BX), X1, X1
+	VPINSRD      $0x03, 12(BX), X1, X1
+	VSHUFI32X4   $0x00, Z1, Z1, Z1
+	VMOVUPS      vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
+	VPADDD       Z2, Z1, Z2
+	VMOVUPS      vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VMOVUPS      vector_8_0_0_0<>+0(SB), Z3
+	VMOVUPS      vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS      vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+	VBROADCASTSS off+24(FP), Z6
+	VMOVUPS      vector_3f800000<>+0(SB), Z7
+	VMOVUPS      vector_80000000<>+0(SB), Z8
+	VMOVUPS      vector_42ae999a<>+0(SB), Z8
+	VMOVUPS      vector_7f<>+0(SB), Z9
 
 units:
 	CMPQ        DX, $0x10
@@ -2536,10 +2554,10 @@ units:
 	VMOVAPS     Z7, K4, Z11
 	VDIVPS      Z12, Z10, Z10
 	VDIVPS      Z15, Z11, Z11
-	VMOVUPS     Z1, Z12
-	VPADDD      Z3, Z1, Z1
-	VMOVUPS     Z2, Z13
+	VMOVUPS     Z2, Z12
 	VPADDD      Z3, Z2, Z2
+	VMOVUPS     Z1, Z13
+	VPADDD      Z3, Z1, Z1
 	VMOVUPS     Z0, Z14
 	VPMULUDQ    Z5, Z12, Z15
 	VPSRLQ      $0x20, Z12, Z12
@@ -2663,8 +2681,8 @@ last:
 	BZHIL       BX, SI, SI
 	KMOVW       SI, K1
 	SUBQ        $0x10, DX
-	VMOVUPS.Z   (CX), K1, Z2
-	VANDPS.BCST vector_7fffffff<>+0(SB), Z2, Z10
+	VMOVUPS.Z   (CX), K1, Z1
+	VANDPS.BCST vector_7fffffff<>+0(SB), Z1, Z10
 	VMULPS.BCST vector_3fb8aa3b<>+0(SB), Z10, Z11
 	VADDPS.BCST vector_3f000000<>+0(SB), Z11, Z11
 	VCVTTPS2DQ  Z11, Z11
@@ -2697,67 +2715,67 @@ last:
 	VMOVAPS     Z8, K2, Z9
 	VADDPS      Z7, Z9, Z8
 	VXORPS      Z10, Z10, Z10
-	VCMPPS      $0x12, Z2, Z10, K2
-	VMOVUPS     Z9, Z2
-	VMOVAPS     Z7, K2, Z2
-	VDIVPS      Z8, Z2, Z2
-	VMOVUPS     Z1, Z8
-	VPADDD      Z3, Z1, Z1
+	VCMPPS      $0x12, Z1, Z10, K2
+	VMOVUPS     Z9, Z1
+	VMOVAPS     Z7, K2, Z1
+	VDIVPS      Z8, Z1, Z1
+	VMOVUPS     Z2, Z8
+	VPADDD      Z3, Z2, Z2
 	VMOVUPS     Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPADDD      Z4, Z0, Z0
-	VPMULUDQ    Z5, Z8, Z1
+	VPMULUDQ    Z5, Z8, Z2
 	VPSRLQ      $0x20, Z8, Z8
-	VPSHUFD     $0x1b, Z1, Z1
-	VPTERNLOGD  $0x96, Z0, Z1, Z8
+	VPSHUFD     $0x1b, Z2, Z2
+	VPTERNLOGD  $0x96, Z0, Z2, Z8
 	VPSRLD      $0x09, Z8, Z8
 	VCVTDQ2PS   Z8, Z8
 	VMULPS.BCST vector_34000000<>+0(SB), Z8, Z8
 	VADDPS.BCST vector_33800000<>+0(SB), Z8, Z8
-	VCMPPS      $0x11, Z2, Z8, K2
+	VCMPPS      $0x11, Z1, Z8, K2
 	VMOVUPS     Z6, Z0
 	VMOVAPS     Z7, K2, Z0
 	VMOVUPS     Z0, K1, (AX)
@@ -3128,29 +3146,32 @@ done:
 // func drawResidualAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
 TEXT ·drawResidualAVX512(SB), $0-56
-	MOVQ            states+0(FP), AX
-	MOVQ            logits+8(FP), CX
-	MOVQ            units+16(FP), DX
-	MOVQ            counter+40(FP), BX
-	VMOVQ           key+32(FP), X0
-	VPMOVZXDQ       X0, X0
-	VSHUFI32X4      $0x00, Z0, Z0, Z0
-	VBROADCASTI32X4 (BX), Z1
-	VMOVUPS         vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
-	VPADDD          Z2, Z1, Z1
-	VBROADCASTI32X4 (BX), Z2
-	VMOVUPS         vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
-	VPADDD          Z3, Z2, Z2
-	VMOVUPS         vector_8_0_0_0<>+0(SB), Z3
-	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
-	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
-	VBROADCASTSS    off+24(FP), Z6
-	VXORPS          Z7, Z7, Z7
-	VXORPS          Z8, Z8, Z8
-	VMOVUPS         vector_3f800000<>+0(SB), Z9
-	VMOVUPS         vector_80000000<>+0(SB), Z10
-	VMOVUPS         vector_42ae999a<>+0(SB), Z11
-	VMOVUPS         vector_7f<>+0(SB), Z12
+	MOVQ         states+0(FP), AX
+	MOVQ         logits+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         counter+40(FP), BX
+	VMOVQ        key+32(FP), X0
+	VPMOVZXDQ    X0, X0
+	VSHUFI32X4   $0x00, Z0, Z0, Z0
+	VMOVD        (BX), X1
+	VPINSRD      $0x01, 4(BX), X1, X1
+	VPINSRD      $0x02, 8(BX), X1, X1
+	VPINSRD      $0x03, 12(BX), X1, X1
+	VSHUFI32X4   $0x00, Z1, Z1, Z1
+	VMOVUPS      vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
+	VPADDD       Z2, Z1, Z2
+	VMOVUPS      vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VMOVUPS      vector_8_0_0_0<>+0(SB), Z3
+	VMOVUPS      vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS      vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+	VBROADCASTSS off+24(FP), Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	VMOVUPS      vector_3f800000<>+0(SB), Z9
+	VMOVUPS      vector_80000000<>+0(SB), Z10
+	VMOVUPS      vector_42ae999a<>+0(SB), Z11
+	VMOVUPS      vector_7f<>+0(SB), Z12
 
 units:
 	CMPQ          DX, $0x10
@@ -3249,10 +3270,10 @@ units:
 	VMOVAPS       Z9, K4, Z20
 	VDIVPS        Z15, Z19, Z19
 	VDIVPS        Z18, Z20, Z20
-	VMOVUPS       Z1, Z21
-	VPADDD        Z3, Z1, Z1
-	VMOVUPS       Z2, Z22
+	VMOVUPS       Z2, Z21
 	VPADDD        Z3, Z2, Z2
+	VMOVUPS       Z1, Z22
+	VPADDD        Z3, Z1, Z1
 	VMOVUPS       Z0, Z23
 	VPMULUDQ      Z5, Z21, Z24
 	VPSRLQ        $0x20, Z21, Z21
@@ -3461,8 +3482,8 @@ last:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K1
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z2
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z13
+	VMOVUPS.Z     (CX), K1, Z1
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z1, Z13
 	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z13, Z14
 	VADDPS.BCST   vector_3f000000<>+0(SB), Z14, Z14
 	VCVTTPS2DQ    Z14, Z14
@@ -3495,62 +3516,62 @@ last:
 	VMOVAPS       Z11, K2, Z12
 	VADDPS        Z9, Z12, Z11
 	VXORPS        Z13, Z13, Z13
-	VCMPPS        $0x12, Z2, Z13, K2
+	VCMPPS        $0x12, Z1, Z13, K2
 	VMOVUPS       Z12, Z13
 	VMOVAPS       Z9, K2, Z13
 	VDIVPS        Z11, Z13, Z13
-	VMOVUPS       Z1, Z14
-	VPADDD        Z3, Z1, Z1
+	VMOVUPS       Z2, Z14
+	VPADDD        Z3, Z2, Z2
 	VMOVUPS       Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z14, Z1
+	VPMULUDQ      Z5, Z14, Z2
 	VPSRLQ        $0x20, Z14, Z14
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z14
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z14
 	VPSRLD        $0x09, Z14, Z14
 	VCVTDQ2PS     Z14, Z14
 	VMULPS.BCST   vector_34000000<>+0(SB), Z14, Z14
@@ -3560,18 +3581,18 @@ last:
 	VMOVAPS       Z9, K2, Z0
 	VMOVUPS       Z0, K1, (AX)
 	VXORPS        Z0, Z0, Z0
-	VMOVUPS       Z10, Z1
-	VMOVAPS       Z0, K2, Z1
-	VXORPS        Z1, Z2, Z0
-	VDIVPS        Z11, Z12, Z2
+	VMOVUPS       Z10, Z2
+	VMOVAPS       Z0, K2, Z2
+	VXORPS        Z2, Z1, Z0
+	VDIVPS        Z11, Z12, Z1
 	VMOVUPS       Z9, Z3
-	VSUBPS        Z2, Z3, Z3
+	VSUBPS        Z1, Z3, Z3
 	VXORPS        Z4, Z4, Z4
 	VCMPPS        $0x11, Z4, Z0, K2
-	VMOVUPS       Z2, Z2
-	VMOVAPS       Z3, K2, Z2
-	VXORPS        Z1, Z2, Z2
-	VMOVUPS       Z2, K1, (CX)
+	VMOVUPS       Z1, Z1
+	VMOVAPS       Z3, K2, Z1
+	VXORPS        Z2, Z1, Z1
+	VMOVUPS       Z1, K1, (CX)
 	VADDPS.BCST   vector_40000000<>+0(SB), Z12, Z1
 	VDIVPS        Z1, Z12, Z1
 	VMAXPS.BCST   vector_38000000<>+0(SB), Z1, Z2
@@ -3895,29 +3916,32 @@ done:
 // func drawScoreAVX512(states *float32, logits *float32, units int, off float32, key uint64, counter *[4]uint32) float64
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, SSE2
 TEXT ·drawScoreAVX512(SB), $0-56
-	MOVQ            states+0(FP), AX
-	MOVQ            logits+8(FP), CX
-	MOVQ            units+16(FP), DX
-	MOVQ            counter+40(FP), BX
-	VMOVQ           key+32(FP), X0
-	VPMOVZXDQ       X0, X0
-	VSHUFI32X4      $0x00, Z0, Z0, Z0
-	VBROADCASTI32X4 (BX), Z1
-	VMOVUPS         vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
-	VPADDD          Z2, Z1, Z1
-	VBROADCASTI32X4 (BX), Z2
-	VMOVUPS         vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
-	VPADDD          Z3, Z2, Z2
-	VMOVUPS         vector_8_0_0_0<>+0(SB), Z3
-	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
-	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
-	VBROADCASTSS    off+24(FP), Z6
-	VXORPS          Z7, Z7, Z7
-	VXORPS          Z8, Z8, Z8
-	VMOVUPS         vector_3f800000<>+0(SB), Z9
-	VMOVUPS         vector_80000000<>+0(SB), Z10
-	VMOVUPS         vector_42ae999a<>+0(SB), Z11
-	VMOVUPS         vector_7f<>+0(SB), Z12
+	MOVQ         states+0(FP), AX
+	MOVQ         logits+8(FP), CX
+	MOVQ         units+16(FP), DX
+	MOVQ         counter+40(FP), BX
+	VMOVQ        key+32(FP), X0
+	VPMOVZXDQ    X0, X0
+	VSHUFI32X4   $0x00, Z0, Z0, Z0
+	VMOVD        (BX), X1
+	VPINSRD      $0x01, 4(BX), X1, X1
+	VPINSRD      $0x02, 8(BX), X1, X1
+	VPINSRD      $0x03, 12(BX), X1, X1
+	VSHUFI32X4   $0x00, Z1, Z1, Z1
+	VMOVUPS      vector_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0_0<>+0(SB), Z2
+	VPADDD       Z2, Z1, Z2
+	VMOVUPS      vector_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0_0<>+0(SB), Z3
+	VPADDD       Z3, Z1, Z1
+	VMOVUPS      vector_8_0_0_0<>+0(SB), Z3
+	VMOVUPS      vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS      vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+	VBROADCASTSS off+24(FP), Z6
+	VXORPS       Z7, Z7, Z7
+	VXORPS       Z8, Z8, Z8
+	VMOVUPS      vector_3f800000<>+0(SB), Z9
+	VMOVUPS      vector_80000000<>+0(SB), Z10
+	VMOVUPS      vector_42ae999a<>+0(SB), Z11
+	VMOVUPS      vector_7f<>+0(SB), Z12
 
 units:
 	CMPQ          DX, $0x10
@@ -4016,10 +4040,10 @@ units:
 	VMOVAPS       Z9, K4, Z20
 	VDIVPS        Z15, Z19, Z19
 	VDIVPS        Z18, Z20, Z20
-	VMOVUPS       Z1, Z15
-	VPADDD        Z3, Z1, Z1
-	VMOVUPS       Z2, Z18
+	VMOVUPS       Z2, Z15
 	VPADDD        Z3, Z2, Z2
+	VMOVUPS       Z1, Z18
+	VPADDD        Z3, Z1, Z1
 	VMOVUPS       Z0, Z21
 	VPMULUDQ      Z5, Z15, Z22
 	VPSRLQ        $0x20, Z15, Z15
@@ -4211,8 +4235,8 @@ last:
 	BZHIL         BX, SI, SI
 	KMOVW         SI, K1
 	SUBQ          $0x10, DX
-	VMOVUPS.Z     (CX), K1, Z2
-	VANDPS.BCST   vector_7fffffff<>+0(SB), Z2, Z13
+	VMOVUPS.Z     (CX), K1, Z1
+	VANDPS.BCST   vector_7fffffff<>+0(SB), Z1, Z13
 	VMULPS.BCST   vector_3fb8aa3b<>+0(SB), Z13, Z14
 	VADDPS.BCST   vector_3f000000<>+0(SB), Z14, Z14
 	VCVTTPS2DQ    Z14, Z14
@@ -4245,62 +4269,62 @@ last:
 	VMOVAPS       Z11, K2, Z12
 	VADDPS        Z9, Z12, Z11
 	VXORPS        Z13, Z13, Z13
-	VCMPPS        $0x12, Z2, Z13, K2
+	VCMPPS        $0x12, Z1, Z13, K2
 	VMOVUPS       Z12, Z13
 	VMOVAPS       Z9, K2, Z13
 	VDIVPS        Z11, Z13, Z13
-	VMOVUPS       Z1, Z11
-	VPADDD        Z3, Z1, Z1
+	VMOVUPS       Z2, Z11
+	VPADDD        Z3, Z2, Z2
 	VMOVUPS       Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPADDD        Z4, Z0, Z0
-	VPMULUDQ      Z5, Z11, Z1
+	VPMULUDQ      Z5, Z11, Z2
 	VPSRLQ        $0x20, Z11, Z11
-	VPSHUFD       $0x1b, Z1, Z1
-	VPTERNLOGD    $0x96, Z0, Z1, Z11
+	VPSHUFD       $0x1b, Z2, Z2
+	VPTERNLOGD    $0x96, Z0, Z2, Z11
 	VPSRLD        $0x09, Z11, Z11
 	VCVTDQ2PS     Z11, Z11
 	VMULPS.BCST   vector_34000000<>+0(SB), Z11, Z11
@@ -4310,9 +4334,9 @@ last:
 	VMOVAPS       Z9, K2, Z0
 	VMOVUPS       Z0, K1, (AX)
 	VXORPS        Z0, Z0, Z0
-	VMOVUPS       Z10, Z1
-	VMOVAPS       Z0, K2, Z1
-	VXORPS        Z1, Z2, Z0
+	VMOVUPS       Z10, Z2
+	VMOVAPS       Z0, K2, Z2
+	VXORPS        Z2, Z1, Z0
 	VADDPS.BCST   vector_40000000<>+0(SB), Z12, Z1
 	VDIVPS        Z1, Z12, Z1
 	VMAXPS.BCST   vector_38000000<>+0(SB), Z1, Z2
@@ -4362,27 +4386,30 @@ done:
 // func samplesAVX512(to *uint32, vectors int, key uint64, counter *[4]uint32)
 // Requires: AVX, AVX512F
 TEXT ·samplesAVX512(SB), $0-32
-	MOVQ            to+0(FP), AX
-	MOVQ            vectors+8(FP), CX
-	MOVQ            counter+24(FP), DX
-	VMOVQ           key+16(FP), X0
-	VPMOVZXDQ       X0, X0
-	VSHUFI32X4      $0x00, Z0, Z0, Z0
-	VBROADCASTI32X4 (DX), Z1
-	VMOVUPS         vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+0(SB), Z2
-	VPADDD          Z2, Z1, Z1
-	VBROADCASTI32X4 (DX), Z2
-	VMOVUPS         vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+0(SB), Z3
-	VPADDD          Z3, Z2, Z2
-	VMOVUPS         vector_0_8_0_0<>+0(SB), Z3
-	VMOVUPS         vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
-	VMOVUPS         vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
+	MOVQ       to+0(FP), AX
+	MOVQ       vectors+8(FP), CX
+	MOVQ       counter+24(FP), DX
+	VMOVQ      key+16(FP), X0
+	VPMOVZXDQ  X0, X0
+	VSHUFI32X4 $0x00, Z0, Z0, Z0
+	VMOVD      (DX), X1
+	VPINSRD    $0x01, 4(DX), X1, X1
+	VPINSRD    $0x02, 8(DX), X1, X1
+	VPINSRD    $0x03, 12(DX), X1, X1
+	VSHUFI32X4 $0x00, Z1, Z1, Z1
+	VMOVUPS    vector_0_0_0_0_0_1_0_0_0_2_0_0_0_3_0_0<>+0(SB), Z2
+	VPADDD     Z2, Z1, Z2
+	VMOVUPS    vector_0_4_0_0_0_5_0_0_0_6_0_0_0_7_0_0<>+0(SB), Z3
+	VPADDD     Z3, Z1, Z1
+	VMOVUPS    vector_0_8_0_0<>+0(SB), Z3
+	VMOVUPS    vector_9e3779b9_0_bb67ae85_0<>+0(SB), Z4
+	VMOVUPS    vector_d2511f53_0_cd9e8d57_0<>+0(SB), Z5
 
 vector:
-	VMOVUPS    Z1, Z6
-	VPADDD     Z3, Z1, Z1
-	VMOVUPS    Z2, Z7
+	VMOVUPS    Z2, Z6
 	VPADDD     Z3, Z2, Z2
+	VMOVUPS    Z1, Z7
+	VPADDD     Z3, Z1, Z1
 	VMOVUPS    Z0, Z8
 	VPMULUDQ   Z5, Z6, Z9
 	VPSRLQ     $0x20, Z6, Z6

@@ -108,10 +108,7 @@ var unusual = []float32{
 
 func randomCounter(f *field) (philox.Key, philox.Counter) {
 	r := f.random
-	return philox.Key(r.Uint64()), philox.Counter{
-		Purpose: philox.Purpose(r.Uint32()), Layer: uint8(r.Uint32()),
-		Sample: r.Uint32(), Datum: r.Uint32(), Step: r.Uint32(),
-	}
+	return philox.Key(r.Uint64()), philox.Counter{Word: philox.Word{Purpose: philox.Purpose(r.Uint32()), Layer: uint8(r.Uint32())}, Sample: r.Uint32(), Datum: r.Uint32(), Step: r.Uint32()}
 }
 
 // unitsOf is the outcome of the kernels at n units.
@@ -209,7 +206,7 @@ func TestDrawFrequency(t *testing.T) {
 		states := make([]float32, len(logits))
 		on := make([]float64, len(logits))
 		for n := range draws {
-			Draw(states, logits, -1, 7, philox.Counter{Purpose: philox.Wake, Sample: uint32(n)})
+			Draw(states, logits, -1, 7, philox.Counter{Word: philox.Word{Purpose: philox.Wake}, Sample: uint32(n)})
 			for j, s := range states {
 				if s == 1 {
 					on[j]++

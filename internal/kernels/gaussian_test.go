@@ -35,7 +35,7 @@ func TestGaussianDrawsAreNormalAndIndependent(t *testing.T) {
 	states := make([]float32, 12)
 	var sum, squares, fourth, products [12]float64
 	for s := range n {
-		DrawGaussian(states, outputs, 3, floor, 7, philox.Counter{Purpose: philox.Wake, Sample: uint32(s)})
+		DrawGaussian(states, outputs, 3, floor, 7, philox.Counter{Word: philox.Word{Purpose: philox.Wake}, Sample: uint32(s)})
 		var z [12]float64
 		for j, h := range states {
 			mu, a := output(outputs, j)
@@ -66,7 +66,7 @@ func TestGaussianDrawsAreNormalAndIndependent(t *testing.T) {
 func TestGaussianDrawsAreThoseOfTheirCounters(t *testing.T) {
 	outputs := gaussianOutputs(3, 2)
 	states := make([]float32, 9)
-	c := philox.Counter{Purpose: philox.Sleep, Layer: 2, Sample: 5, Datum: 6, Step: 7}
+	c := philox.Counter{Word: philox.Word{Purpose: philox.Sleep, Layer: 2}, Sample: 5, Datum: 6, Step: 7}
 	DrawGaussian(states, outputs, 3, floor, 9, c)
 	for j, got := range states {
 		c.Unit = uint16(j / 4)

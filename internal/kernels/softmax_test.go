@@ -102,7 +102,7 @@ func TestDrawnCategories(t *testing.T) {
 // nor if rounding leads past the last category.
 func TestVanishingCategoriesAreNeverDrawn(t *testing.T) {
 	states := make([]float32, 3)
-	DrawCategories(states, []float32{0, -60, -0.6931472}, []Variable{{3, false}}, 1, philox.Counter{Purpose: philox.Wake, Datum: 3168450})
+	DrawCategories(states, []float32{0, -60, -0.6931472}, []Variable{{3, false}}, 1, philox.Counter{Word: philox.Word{Purpose: philox.Wake}, Datum: 3168450})
 	if want := []float32{1, 0, 0}; !slices.Equal(states, want) {
 		t.Errorf("drew %v, want %v", states, want)
 	}

@@ -50,14 +50,20 @@ const (
 // Key is the 64-bit seed of a generator.
 type Key uint64
 
-// Counter names a block of four draws.
+// Counter names a block of four draws. It has four fields, since the compiler keeps no more in registers: a copy from
+// memory would wait for the fields that were just written.
 type Counter struct {
+	Word
+	Sample uint32 // sample of the datum
+	Datum  uint32 // row of the datum
+	Step   uint32 // training step, or sweep
+}
+
+// Word is the first word of a Counter.
+type Word struct {
 	Purpose Purpose
 	Layer   uint8  // layer of the units drawn
 	Unit    uint16 // index of the first of the four units, divided by four
-	Sample  uint32 // sample of the datum
-	Datum   uint32 // row of the datum
-	Step    uint32 // training step, or sweep
 }
 
 // Block returns the four 32-bit words of counter c under key k.

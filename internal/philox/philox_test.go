@@ -29,7 +29,7 @@ func TestKnownAnswers(t *testing.T) {
 }
 
 func TestCounterWords(t *testing.T) {
-	c := Counter{Purpose: Sleep, Layer: 3, Unit: 0x1234, Sample: 5, Datum: 6, Step: 7}
+	c := Counter{Word: Word{Purpose: Sleep, Layer: 3, Unit: 0x1234}, Sample: 5, Datum: 6, Step: 7}
 	want := rounds(0x89abcdef, 0x01234567, 0x1234|3<<16|uint32(Sleep)<<24, 5, 6, 7)
 	if got := Key(0x0123456789abcdef).Block(c); got != want {
 		t.Errorf("got %x, want %x", got, want)

@@ -12,7 +12,7 @@ type Stream struct {
 // NewStream returns the stream of a purpose. Streams with different indices (an epoch, a row, a
 // layer) are independent.
 func NewStream(seed uint64, purpose Purpose, index uint32) *Stream {
-	return Key(seed).Stream(Counter{Purpose: purpose, Step: index})
+	return Key(seed).Stream(Counter{Word: Word{Purpose: purpose}, Step: index})
 }
 
 // Stream returns the draws from counter c on as a sequence that advances the counter's sample. Streams of

@@ -157,10 +157,7 @@ func (at place) from(sample int) place {
 }
 
 func (at place) counter(layer, datum, sample int) philox.Counter {
-	return philox.Counter{
-		Purpose: at.purpose, Layer: uint8(layer), Step: at.step,
-		Sample: at.sample + uint32(sample), Datum: at.datum(datum),
-	}
+	return philox.Counter{Word: philox.Word{Purpose: at.purpose, Layer: uint8(layer)}, Step: at.step, Sample: at.sample + uint32(sample), Datum: at.datum(datum)}
 }
 
 // score returns the log-probability of sample r of layer i under the outputs of a network, from which it draws the

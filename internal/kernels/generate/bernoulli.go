@@ -364,18 +364,23 @@ func (s unitsKernel) newPhilox(word int) (p philoxLanes) {
 		VINSERTI128(Imm(1), key.AsX(), key, key)
 	}
 	p.key = key
+	words := s.vector() // loaded one by one, since a load of all would wait until the caller has written them to the cache
+	VMOVD(Mem{Base: counter}, words.AsX())
+	for i := 1; i < 4; i++ {
+		VPINSRD(Imm(uint64(i)), Mem{Base: counter, Disp: 4 * i}, words.AsX(), words.AsX())
+	}
+	if s.lanes == 16 {
+		VSHUFI32X4(Imm(0), words, words, words)
+	} else {
+		VINSERTI128(Imm(1), words.AsX(), words, words)
+	}
 	p.counters = s.wide()
 	s.each(func(i int) {
-		if s.lanes == 16 {
-			VBROADCASTI32X4(Mem{Base: counter}, p.counters[i])
-		} else {
-			VBROADCASTI128(Mem{Base: counter}, p.counters[i])
-		}
 		first := make([]uint32, s.lanes)
 		for j := 0; j < s.lanes; j += 4 {
 			first[j+word] = uint32(i*s.lanes+j) / 4
 		}
-		VPADDD(s.constant(first...), p.counters[i], p.counters[i])
+		VPADDD(s.constant(first...), words, p.counters[i])
 	})
 	step := make([]uint32, 4)
 	step[word] = uint32(s.width * s.lanes / 4)
