@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,36 @@ func TestBeliefFamily(t *testing.T) {
 }
 
 // Without hidden units, settings of samples have no effect, and neither has the lag of wake-sleep.
+// The parameters after training do not depend on the number of processors, although these divide frames and sequences
+// of several lengths.
+func TestProcessorsDoNotChangeTraining(t *testing.T) {
+	set := singing(t)
+	rnn, belief := RNNRBMs.Experiment(set), Beliefs.Experiment(set)
+	rnn.Epochs, rnn.Settings.BatchSize, belief.Epochs, belief.Settings.BatchSize = 1, 7, 1, 7
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first [2][]float32
+	for _, processors := range []int{1, 3} {
+		runtime.GOMAXPROCS(processors)
+		a, err := rnn.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := belief.Train(t.Context(), set, t.TempDir(), runs.Quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := [2][]float32{a.Model().flat, b.Model().flat}
+		if first[0] == nil {
+			first = now
+		}
+		for i, flat := range now {
+			if !slices.Equal(flat, first[i]) {
+				t.Errorf("model %d: %d processors change the parameters", i, processors)
+			}
+		}
+	}
+}
+
 func TestIdleSettingsOfBeliefs(t *testing.T) {
 	for _, c := range []struct {
 		hidden int
