@@ -53,6 +53,25 @@ func readTaggedGlyphs(c collection) (source, error) {
 	return s, nil
 }
 
+// readFontGlyphs keeps the miniglyphs without the tag mono to train on, and the ones with it to test on.
+func readFontGlyphs(c collection) (source, error) {
+	tagged, _ := find("taggedglyphs")
+	s, err := tagged.load()
+	if err != nil {
+		return s, err
+	}
+	for part, mono := range map[*rows]bool{&s.train: false, &s.test: true} {
+		var values, labels []uint8
+		for r, label := range part.Labels {
+			if row := part.Row(r); (row[len(row)-1] > 0) == mono {
+				values, labels = append(values, row[:c.shape.Units()]...), append(labels, label)
+			}
+		}
+		*part = bytesOf(c.shape, values, labels)
+	}
+	return s, nil
+}
+
 func drawGlyphs(n int, seed uint64) (values, labels []uint8) {
 	faces := digitOutlines()
 	for i := range n {

@@ -80,6 +80,8 @@ func collections() []collection {
 			shape: Shape{14, 14}, train: 10_000, test: 2_000, holdOut: 1_000, read: shrunk(readGlyphs)},
 		{name: "taggedglyphs", description: "miniglyphs above a row of tags (GlyphTags)",
 			shape: Shape{15, 14}, train: 10_000, test: 2_000, holdOut: 1_000, read: readTaggedGlyphs},
+		{name: "fontglyphs", description: "miniglyphs of four fonts, and of three mono fonts to test on",
+			shape: Shape{14, 14}, train: 5_720, test: 850, holdOut: 520, read: readFontGlyphs},
 		{name: "3by3", description: "12 patterns of rows and columns on a 3×3 grid (Kirby)",
 			shape: Shape{3, 3}, train: 18_000, test: 18, read: readThreeByThree},
 		{name: "mnist", description: "handwritten digits (LeCun, Cortes, Burges)",

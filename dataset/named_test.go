@@ -140,7 +140,7 @@ func TestListSaysWhatIsPresent(t *testing.T) {
 	write(t, nil, cache, "uci", "dna", "dna.test.data.gz")
 	for _, info := range List() {
 		switch info.Name {
-		case "glyphs", "miniglyphs", "taggedglyphs", "3by3", "shifteddots":
+		case "glyphs", "miniglyphs", "taggedglyphs", "fontglyphs", "3by3", "shifteddots":
 			if !info.Ready() || len(info.Files) != 0 {
 				t.Errorf("%s waits for files: %v", info.Name, info.Files)
 			}

@@ -126,6 +126,29 @@ func TestTaggedGlyphs(t *testing.T) {
 	}
 }
 
+// fontglyphs has the training glyphs without the tag mono, and the test glyphs with it, in order.
+func TestFontGlyphs(t *testing.T) {
+	tagged, fonts := opened(t, Spec{Name: "taggedglyphs", Validation: new(0)}), opened(t, Spec{Name: "fontglyphs", Validation: new(0)})
+	for _, c := range []struct {
+		tagged, fonts Split
+		mono          uint8
+		want          int
+	}{{tagged.Train(), fonts.Train(), 0, 5720}, {tagged.Test(), fonts.Test(), 255, 850}} {
+		n := 0
+		for r, digit := range c.tagged.Labels {
+			if row := c.tagged.Row(r); row[209] == c.mono {
+				if !slices.Equal(row[:196], c.fonts.Row(n)) || digit != c.fonts.Labels[n] {
+					t.Fatalf("%s row %d is not row %d of the tagged glyphs", c.fonts.Name, n, r)
+				}
+				n++
+			}
+		}
+		if n != c.want || n != c.fonts.Rows {
+			t.Errorf("%d %s rows, and %d of the tagged glyphs, want %d", c.fonts.Rows, c.fonts.Name, n, c.want)
+		}
+	}
+}
+
 // A tile is a square of a face: the tiles of a picture follow each other by rows, and each fifth picture has test
 // tiles.
 func TestPatchesAreTilesOfFaces(t *testing.T) {

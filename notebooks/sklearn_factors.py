@@ -5,6 +5,8 @@
     sklearn_factors.py tiles           print the numbers that the results factors/... compare ours with
     sklearn_factors.py chorales        the same by SciPy, of slow features
     sklearn_factors.py lines           the same by SciPy, of a Boltzmann machine without hidden units on 3by3
+    sklearn_factors.py fonts FOLDER    print the errors that the result transfer/fonts compares ours with, of glyphs that
+                                       go test ./notebooks/thesis -run MonoFonts -write-fonts FOLDER writes
 
 A file NAME-ROWSxVARIABLES.u8 has a byte v for each value, which stands for v/255. Each printed
 line has a model, its processor seconds, and the mean objective of the rows: log p, or the
@@ -128,10 +130,25 @@ def lines():
     print("pairs", -minimize(cost, numpy.zeros(45), jac=True, method="L-BFGS-B", options={"maxiter": 100000, "maxfun": 100000, "ftol": 1e-14, "gtol": 1e-9}).fun)
 
 
+def fonts(folder):
+    """Print the percentage of glyphs of mono fonts whose digit logistic regression on glyphs of other fonts gets wrong."""
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import LogisticRegression
+
+    known, mono = (numpy.fromfile(folder / name, numpy.uint8).reshape(-1, 197) for name in ("known-5720x197.u8", "mono-5130x197.u8"))
+    for name, features in ("pixels", lambda x: x), ("pca", PCA(50, svd_solver="full").fit(known[:, :-1] / 255).transform):
+        x, later = features(known[:, :-1] / 255), features(mono[:, :-1] / 255)
+        mean, scale = x.mean(axis=0), x.std(axis=0, ddof=1) + 1e-3
+        model = LogisticRegression(C=1 / (1e-4 * len(x)), max_iter=10000, tol=1e-6).fit((x - mean) / scale, known[:, -1])
+        print(name, 100 * (model.predict((later - mean) / scale) != mono[:, -1]).mean())
+
+
 def main():
     warnings.filterwarnings("ignore")
     if sys.argv[1] == "rows":
         return write_rows(pathlib.Path(sys.argv[2]))
+    if sys.argv[1] == "fonts":
+        return fonts(pathlib.Path(sys.argv[2]))
     if sys.argv[1] in ("tiles", "chorales", "lines"):
         return {"tiles": tiles, "chorales": chorales, "lines": lines}[sys.argv[1]]()
     from sklearn.decomposition import PCA, FactorAnalysis, MiniBatchDictionaryLearning

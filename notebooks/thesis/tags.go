@@ -24,6 +24,7 @@ import (
 var tagEntries = map[string]reproduce.Entry{
 	"boltzmann/tags":        made(tagTrainings, makeTags),
 	"boltzmann/predictions": made(predictionTrainings, makePredictions),
+	"transfer/fonts":        made(fontTrainings, makeFonts),
 }
 
 // tagged describes the training of a deep machine with a pathway for pixels and one for tags, after the
