@@ -67,7 +67,7 @@ func TestMisuseOfSpecIsRefused(t *testing.T) {
 		{Spec{Name: "3by3", Subset: -4}, []string{"3by3", "subset = -4"}},
 		{Spec{Name: "3by3", Binarization: 7}, []string{"3by3", "binarization 7", "none of Fixed, Stochastic, Gray, Drawn and Real"}},
 		{Spec{Name: "3by3", Test: "rows.npy"}, []string{"3by3", `test = "rows.npy"`}},
-		{Spec{Name: "mnits"}, []string{"mnits", "glyphs, miniglyphs, taggedglyphs, 3by3, mnist"}},
+		{Spec{Name: "mnits"}, []string{"mnits", "glyphs, miniglyphs, taggedglyphs, fontglyphs, 3by3, mnist"}},
 		{Spec{Name: "uci/iris"}, []string{"uci/iris"}},
 	} {
 		_, err := c.spec.Open()
