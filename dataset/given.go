@@ -31,10 +31,13 @@ func (s *Set) ParseGiven(text string) (all []Given, err error) {
 		return nil, err
 	}
 	label := Column{Name: "label", Kind: LabelColumn, Values: s.classes}
-	if i := slices.IndexFunc(s.columns, func(c Column) bool { return c.Kind == LabelColumn }); i >= 0 {
+	i := slices.IndexFunc(s.columns, func(c Column) bool { return c.Kind == LabelColumn })
+	if i >= 0 {
 		label = s.columns[i]
 	}
-	columns = append(columns, label)
+	if i >= 0 || s.columns == nil || s.classes != nil || s.spec.LabelFile != "" || !s.spec.IsFile() || s.MadeFromRows() {
+		columns = append(columns, label) // other tables have no labels
+	}
 	begins := func(text string) (c Column, is bool) {
 		for _, other := range columns { // the longest name, if several fit
 			if strings.HasPrefix(text, other.Name+"=") && len(other.Name) >= len(c.Name) {

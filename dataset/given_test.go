@@ -47,6 +47,16 @@ func TestParseGiven(t *testing.T) {
 	}
 }
 
+// A table without labels has no column label, and its error names none. Rows with labels in another file have one.
+func TestParseGivenNamesLabelsOnlyIfThereAreSome(t *testing.T) {
+	path, labels := written(t, "sizes.csv", table30("age,size", "%[1]d.5,%[2]d.25")), written(t, "labels.txt", strings.Repeat("0\n1\n", 15))
+	for file, says := range map[string]string{"": "use age, size", labels: "use age, size, label"} {
+		if _, err := opened(t, Spec{Name: path, LabelFile: file, Binarization: Real}).ParseGiven("nosuch=1"); err == nil || !strings.HasSuffix(err.Error(), says) {
+			t.Errorf("labels in %q: %v, want %q", file, err, says)
+		}
+	}
+}
+
 // Draws of grey levels outside 0 to 1 become black and white, and do not wrap around.
 func TestRowsKeepGreyDrawsInRange(t *testing.T) {
 	set := opened(t, Spec{Name: "miniglyphs", Binarization: Gray, Subset: 10})

@@ -285,11 +285,26 @@ func part(v uint8) string { return fmt.Sprintf("%.3g", float64(v)/255) }
 
 // Notice returns a line for each of these, or "" if there are none: the first line of a file of test rows that may be its
 // header or a row, arrays that were not read, columns of a table that
-// are left out although the Spec does not skip them, a class without training rows, and odd training rows: all rows are
+// are left out although the Spec does not skip them, ranges without effect, a class without training rows, and odd training rows: all rows are
 // the same, most rows have one value throughout, real columns have a single range, or grey values use a small part of
 // the scale from 0 to 1. A model can be trained on such rows, but they are seldom intended.
 func (s *Set) Notice() string {
-	return names.Lines(s.doubt, s.unread, s.leftOut(), s.untaught(), s.odd())
+	return names.Lines(s.doubt, s.unread, s.leftOut(), s.uncut(), s.untaught(), s.odd())
+}
+
+// uncut names the columns whose ranges in the Spec have no effect, since Real keeps their numbers, or returns "".
+func (s *Set) uncut() string {
+	kinds, err := parseColumns(s.spec.Columns)
+	var whole []string
+	for _, c := range s.columns {
+		if err == nil && s.spec.Binarization == Real && kinds[c.Name].ranges() > 0 {
+			whole = append(whole, c.Name)
+		}
+	}
+	if whole == nil {
+		return ""
+	}
+	return fmt.Sprintf("binarization real keeps the numbers of %s, and the ranges that columns (--columns) gives them have no effect: write %s=real, or omit binarization real to divide all numbers into ranges", quoted(whole), whole[0])
 }
 
 // untaught returns a warning about a class of other rows that no training row has, or "".

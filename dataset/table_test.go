@@ -133,6 +133,19 @@ func TestNoticeOfASingleRange(t *testing.T) {
 	}
 }
 
+// Ranges have no effect where the numbers stay, and a notice says so.
+func TestNoticeOfRangesWithoutEffect(t *testing.T) {
+	path := written(t, "sizes.csv", table30("age,size", "%[1]d.5,%[2]d.25"))
+	for spec, says := range map[Spec]string{
+		{Columns: "age=real:3", Binarization: Real}: `keeps the numbers of "age", and the ranges`, {Columns: "age=real", Binarization: Real}: "", {Columns: "age=real:3"}: "",
+	} {
+		spec.Name = path
+		if got := opened(t, spec).Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("columns %q, %v: notice %q, want %q", spec.Columns, spec.Binarization, got, says)
+		}
+	}
+}
+
 // A value that only the test rows have gets no unit and no class: it is refused, as ReadRows does.
 func TestValuesOfTheTestRowsAlone(t *testing.T) {
 	train := written(t, "train.csv", "job,bit,label\nnurse,0,x\nclerk,1,y\n")

@@ -123,16 +123,25 @@ func lines(a mat.Matrix) (all [][]float64) {
 	return all
 }
 
-// Encodings lists two kinds of factor scores of rows, and the parameters of each variable: by regression, E[h|x], which the prior
-// shrinks towards 0; by weighted least squares (Bartlett 1937), (WᵀΨ⁻¹W)⁻¹WᵀΨ⁻¹(x−b), whose mean given h is h; and the loadings W
+// Encodings lists two kinds of factor scores of rows, and the parameters of each variable: by regression, E[h|x] given the observed
+// values, which the prior shrinks towards 0; of complete rows, by weighted least squares (Bartlett 1937), (WᵀΨ⁻¹W)⁻¹WᵀΨ⁻¹(x−b), whose mean given h is h; and the loadings W
 // with the uniquenesses Ψ. Probabilistic PCA also has components, the directions of the columns of W. Both
 // have a test of the fit to the training rows, with BIC = χ² − df·ln n, and parallel analysis.
 func (m *Model) Encodings() []runs.Encoding {
 	all := []runs.Encoding{
-		encoding("regression", "factor_", m.factors, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
-			h, _ := m.Posterior(rows)
-			return h, nil
-		}),
+		{Kind: "regression", Columns: runs.Numbered("factor_", m.factors), Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
+			if err := runs.CheckObserved(m.shape.Units(), rows); err != nil {
+				return nil, err
+			}
+			scores := make([][]float64, rows.Rows)
+			for _, gap := range rows.Gaps() {
+				h, _ := m.observing(gap.Mask).Posterior(rows.Floats(gap.Rows...))
+				for k, r := range gap.Rows {
+					scores[r] = mat.Row(nil, k, h)
+				}
+			}
+			return scores, nil
+		}},
 		encoding("bartlett", "factor_", m.factors, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
 			p := m.posterior()
 			var products, h mat.Dense

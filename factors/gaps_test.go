@@ -94,6 +94,54 @@ func TestLogPOfObservedValues(t *testing.T) {
 	wantError(t, runs.CheckRows(5, rows), "the test rows have missing values")
 }
 
+// Scores by regression of rows with gaps are the means of the factors given the observed values, W_oᵀ Σ_oo⁻¹ (x_o − μ_o). A row
+// without values has the scores 0 and log p 0, and Bartlett's scores are of complete rows.
+func TestScoresOfObservedValues(t *testing.T) {
+	set := openSet(t, 40, 0.4)
+	m, rows := openModel(t, set, false), set.Test()
+	for i := range 5 {
+		rows.Missing[i] = true
+	}
+	for _, e := range m.Encodings()[:2] {
+		got, err := e.Encode(t.Context(), rows, 0, 1)
+		if e.Kind == "bartlett" {
+			wantError(t, err, "complete rows are needed here")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, covariance := rows.Floats(), m.Covariance()
+		for r := range rows.Rows {
+			inverse, loadings, offset := mat.NewDense(5, 5, nil), mat.DenseCopyOf(m.w()), mat.NewVecDense(5, nil)
+			for i := range 5 {
+				if inverse.Set(i, i, 1); rows.IsMissing(5*r + i) {
+					loadings.SetRow(i, make([]float64, 2))
+					continue
+				}
+				offset.SetVec(i, x[r][i]-m.mean[i])
+				for j := range 5 {
+					if !rows.IsMissing(5*r + j) {
+						inverse.Set(i, j, covariance.At(i, j))
+					}
+				}
+			}
+			if err := inverse.Inverse(inverse); err != nil {
+				t.Fatal(err)
+			}
+			var weighted, want mat.VecDense
+			weighted.MulVec(inverse, offset)
+			want.MulVec(loadings.T(), &weighted)
+			for k, score := range got[r] {
+				wantNear(t, "a score", score, want.AtVec(k), 1e-9)
+			}
+		}
+	}
+	if logP := m.logPObserved(rows)[0]; logP != 0 || math.Signbit(logP) {
+		t.Errorf("log p of no values is %v", logP)
+	}
+}
+
 // The gradient of log p of observed values agrees with finite differences.
 func TestGradientOfObservedValues(t *testing.T) {
 	set := openSet(t, 30, 0.3)

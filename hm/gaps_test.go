@@ -318,3 +318,14 @@ func TestInpaintOfGapsDrawsFromP(t *testing.T) {
 		}
 	})
 }
+
+// Log p of a row without observed values is 0, exactly, and estimates of other rows stay as they are.
+func TestLogPOfNoValues(t *testing.T) {
+	m, _ := tiny(t, ZeroOne, 4, 3, 2)
+	m.experiment.Method.Arithmetic, m.experiment.Fill = FloatingPoint, []float32{0.3, 0.5, 0.2, 0.9}
+	rows := dataset.Split{Name: "test", Shape: shape(1, 4), Values: dataset.Bytes(4, []uint8{255, 0, 255, 0, 0, 255, 255, 255}), Missing: []bool{true, true, true, true, true, true, true, false}}
+	logP, se, _, err := m.LogPAndErrors(t.Context(), runs.EvaluationOptions{Rows: rows, Samples: 5000, Seed: 1})
+	if err != nil || logP[0] != 0 || se[0] != 0 || !(logP[1] < 0) || !(se[1] > 0) {
+		t.Errorf("log p %v ± %v (%v)", logP, se, err)
+	}
+}

@@ -179,6 +179,7 @@ func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (
 	if err != nil {
 		return e, err
 	}
+	settle(half, split)
 	logP, star := e.SampleSizes[runs.LogP.Key], e.SampleSizes[tildeStarMeasure.Key]
 	logP.Moved, star.Moved = 0, 0
 	for r, l := range half {
@@ -189,10 +190,20 @@ func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (
 	return e, nil
 }
 
+// settle gives rows without observed values their exact log p, which is 0.
+func settle(likelihoods []engine.Likelihood, of dataset.Split) {
+	for r := range likelihoods {
+		if mask := of.Mask(r); mask != nil && !slices.Contains(mask, false) {
+			likelihoods[r].LogP, likelihoods[r].ESS = 0, 1
+		}
+	}
+}
+
 // evaluationOf returns the means of the estimates over the rows of a split, by their weights, if there are any.
 func evaluationOf(likelihoods []engine.Likelihood, of dataset.Split, samples int, seconds float64) Evaluation {
 	e := Evaluation{Samples: samples, Data: len(likelihoods), Seconds: seconds, Missing: of.Lacking()}
 	var essStar []float64
+	settle(likelihoods, of)
 	for _, l := range likelihoods {
 		e.Each = append(e.Each, l.LogP)
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)

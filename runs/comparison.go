@@ -123,6 +123,31 @@ func sameData(a, b *Seeds) error {
 		a.dir, b.dir, one.Dataset.Name, one.Fingerprint, other.Dataset.Name, other.Fingerprint)
 }
 
+// DensityNotice returns a warning if some experiments have densities of categories and others have probabilities of them, or "".
+func (c Comparison) DensityNotice() string {
+	var densities, others []string
+	for _, e := range c.Experiments {
+		if e.seeds == nil {
+			continue // the comparison was read from JSON
+		}
+		set, err := e.seeds.Runs[0].Blank()
+		if err != nil {
+			continue // without columns
+		}
+		switch notice := set.DensityNotice(); {
+		case notice == "":
+		case strings.Contains(e.seeds.Runs[0].experiment.Notice(set), notice):
+			densities = append(densities, e.Dir)
+		default:
+			others = append(others, e.Dir)
+		}
+	}
+	if densities == nil || others == nil {
+		return ""
+	}
+	return fmt.Sprintf("log p of %s has densities of categories, and log p of %s has probabilities of them: do not compare these", strings.Join(densities, ", "), strings.Join(others, ", "))
+}
+
 // sameObjective reports whether all experiments improve the same measure.
 func (c Comparison) sameObjective() bool { return c.Objective.Key != "" }
 

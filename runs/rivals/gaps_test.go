@@ -9,6 +9,17 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
+// Rivals refuse sequences, whose padding is no data.
+func TestRivalsRefuseSequences(t *testing.T) {
+	set, err := dataset.Open("voices")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := Fit(set, set.Test()); err == nil || !strings.Contains(err.Error(), "not sequences") {
+		t.Error(all, err)
+	}
+}
+
 // Rivals learn from complete rows alone, and refuse to score others, in whose place other values stand.
 func TestRivalsNeedCompleteRows(t *testing.T) {
 	fit := func(train ...[]float64) ([]Rival, error) {

@@ -66,6 +66,9 @@ func tableOf(set *dataset.Set, rows dataset.Split) (t table, err error) {
 	if rows.Lacking() > 0 {
 		return t, fmt.Errorf("the %s rows have missing values, and rivals need complete rows: take them with Split.Complete", rows.Name)
 	}
+	if rows.Lengths != nil {
+		return t, errors.New("rivals model rows of a table, not sequences, whose padding they would take for data: omit --rivals, and compare log p per step with the baseline of training")
+	}
 	columns := columnsOf(set, rows)
 	t.weights = rows.Counts()
 	for _, c := range columns {

@@ -38,7 +38,7 @@ func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	case heldOut.Name == "train":
 		return 0, errors.New("training rows are not held out: name test, validation or a file of other rows")
 	case heldOut.Lengths != nil || train.Lengths != nil:
-		return 0, errors.New("sequences of different lengths have no distances: compare log p instead, without --samples-against")
+		return 0, errors.New("sequences have no distances, since their lengths may differ: compare log p instead, without --samples-against")
 	case heldOut.MeanWeights() != nil || train.MeanWeights() != nil:
 		return 0, errors.New("rows with weights cannot be compared with samples, which count alike: compare log p instead, without --samples-against")
 	case heldOut.Lacking() > 0:

@@ -48,7 +48,9 @@ func newCompare() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		sayDensities(c, dirs)
+		if notice := comparison.DensityNotice(); notice != "" {
+			fmt.Fprintln(c.ErrOrStderr(), notice)
+		}
 		if samples > 0 {
 			set, err := comparison.Dataset()
 			if err != nil {
@@ -90,29 +92,4 @@ func newCompare() *cobra.Command {
 		return figure.Save(out)
 	}
 	return c
-}
-
-// sayDensities writes which experiments have densities of categories, if others have probabilities of them.
-func sayDensities(c *cobra.Command, dirs []string) {
-	var densities, others []string
-	for _, dir := range dirs {
-		seeds, err := runs.OpenSeeds(dir)
-		if err != nil {
-			return // Compare has opened them
-		}
-		set, err := seeds.Runs[0].Blank()
-		if err != nil {
-			continue // without columns
-		}
-		switch notice := set.DensityNotice(); {
-		case notice == "":
-		case strings.Contains(seeds.Runs[0].Experiment().Notice(set), notice):
-			densities = append(densities, dir)
-		default:
-			others = append(others, dir)
-		}
-	}
-	if densities != nil && others != nil {
-		fmt.Fprintf(c.ErrOrStderr(), "log p of %s has densities of categories, and log p of %s has probabilities of them: do not compare these\n", strings.Join(densities, ", "), strings.Join(others, ", "))
-	}
 }

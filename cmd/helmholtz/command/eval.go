@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
@@ -407,7 +408,13 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if notice := o.Rows.Notice(); notice != "" {
 		fmt.Fprintln(c.ErrOrStderr(), notice)
 	}
-	s, err := scored(c.Context(), run, model, &o, func() (*dataset.Set, error) { return run.DatasetAt(x.data) })
+	training := sync.OnceValues(func() (*dataset.Set, error) { return run.DatasetAt(x.data) })
+	if x.data != "" { // a wrong path is an error even if no model needs the rows
+		if _, err := training(); err != nil {
+			return err
+		}
+	}
+	s, err := scored(c.Context(), run, model, &o, training)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,8 @@ func TestTablesWithGaps(t *testing.T) {
 		t.Errorf("ranks: %s (%v)", out, err)
 	}
 	for args, says := range map[string]string{
+		"eval fa --rows rows.csv --dataset nosuch.csv":       "nosuch.csv: no such file",
+		"serve fa --dataset nosuch.csv":                      "nosuch.csv: no such file",
 		"features fa --kind fit":                             "fill them in with helmholtz impute, and train on the completed copy\n",
 		"eval complete --rows rows.csv":                      "or fill in all missing values with helmholtz impute; of 2 rows, values are missing: 1 in \"age\", 1 in \"pay\", 1 in \"town\"; or train the model with gaps = true (train --gaps), so that rows may have gaps\n",
 		"train --gaps --algorithm bihm " + data + "hm":       "phases = bihm, whose p* is of complete rows, learns only from complete rows: use the preset rws or nrws",

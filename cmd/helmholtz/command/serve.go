@@ -63,7 +63,21 @@ func newServe() *cobra.Command {
 		if s.command, s.columns = c, s.set.Schema().Columns; s.columns == nil || !s.set.Spec().IsFile() || s.set.MadeFromRows() {
 			return fmt.Errorf("the data of %s, %s, are not a file with columns, by whose names programs could send rows: train on a table, such as a CSV file with a header", s.run.Dir(), s.set.Name())
 		}
-		s.training = sync.OnceValues(func() (*dataset.Set, error) { return s.run.DatasetAt(data) })
+		var loading sync.Mutex
+		var training *dataset.Set
+		s.training = func() (_ *dataset.Set, err error) {
+			loading.Lock()
+			defer loading.Unlock()
+			if training == nil {
+				training, err = s.run.DatasetAt(data)
+			}
+			return training, err
+		}
+		if data != "" {
+			if _, err := s.training(); err != nil {
+				return err
+			}
+		}
 		s.slots = make(chan struct{}, runtime.GOMAXPROCS(0))
 		if name, _, err := hm.Device(); err == nil && name != "cpu" {
 			s.slots = make(chan struct{}, 1)

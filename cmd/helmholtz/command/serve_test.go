@@ -237,6 +237,39 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
+// A service that could not read the training rows reads them again for the next request.
+func TestServeReadsTrainingRowsAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var text, row []string
+	for i := range 60 {
+		var fields []string
+		for j := range 30 {
+			fields = append(fields, fmt.Sprint((i*i+3*i*j+j)%7%2))
+		}
+		text = append(text, strings.Join(fields, ","))
+	}
+	row = strings.Split(text[0], ",")
+	for j := range row {
+		row[j] = fmt.Sprintf("c%d", j)
+	}
+	if err := os.WriteFile("bits.csv", []byte(strings.Join(row, ",")+"\n"+strings.Join(text, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, strings.Fields("train --algorithm cd --batch 10 --layers 30 --dataset bits.csv --epochs 1 --out rbm")...)
+	at, _, _ := serving(t, "rbm")
+	for _, move := range []struct {
+		from, to string
+		status   int
+	}{{"bits.csv", "away.csv", http.StatusUnprocessableEntity}, {"away.csv", "bits.csv", http.StatusOK}} {
+		if err := os.Rename(move.from, move.to); err != nil {
+			t.Fatal(err)
+		}
+		if status, of := post(t, http.DefaultClient, at+"/score", `{"rows":[[`+text[0]+`]]}`); status != move.status {
+			t.Errorf("the rows are in %s: status %d, %v", move.to, status, of)
+		}
+	}
+}
+
 // A service that stops refuses new connections, answers the requests whose bodies still arrive and one more on a connection
 // without a request, and ends successfully.
 func TestServeLosesNothing(t *testing.T) {
