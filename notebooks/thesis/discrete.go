@@ -33,7 +33,7 @@ var (
 )
 
 func (d discrete) training(η float64, samples, batch int) training {
-	return onGrid(fmt.Sprintf("discrete-%v-%g-lr-%g", d.latent, d.τ, η), d.name, 30, 5, fits(autoencoder.Family,
+	return onGrid(fmt.Sprintf("discrete-%v-%g-lr-%g", d.latent, d.τ, η), d.name, "float32", 30, 5, fits(autoencoder.Family,
 		func(s *autoencoder.Settings) { s.BatchSize = min(s.BatchSize, 200) }, func(s *autoencoder.Settings) {
 			s.Hidden, s.Code, s.Latent, s.Temperature = []int{}, 6, d.latent, d.τ
 			s.LearningRate, s.Samples, s.BatchSize = η, samples, batch
@@ -149,8 +149,7 @@ func (w *work) drawnGradients(d discrete, exact []float64) (bias, noise []float6
 func makeDiscrete(w *work) {
 	rows, by := w.open(wholeGrid).Test().Floats(), "64 states of the variables for each of 18 rows"
 	e := enumerate(must(must(runs.Open(w.dirs(straightThrough.gradients())[0])).At(1)), rows)
-	length := floats.Norm(e.Gradient, 2)
-	least := math.Sqrt(e.Noise) / length
+	length, least := floats.Norm(e.Gradient, 2), math.Sqrt(e.Noise)/floats.Norm(e.Gradient, 2)
 	w.Found("exact gradient", "length", reproduce.Value{Ours: length, Seeds: 1, By: by})
 	w.Found("score function, noise", "ratio", reproduce.Value{Ours: least, Seeds: 1, By: by})
 	quiet := []*judgement{w.claim("Straight-through has less noise than the score function."), w.claim("Relaxed draws have less noise than the score function.")}
