@@ -144,7 +144,7 @@ func (w *work) reach(name string, at func(η float64) []float64) reached {
 	return of
 }
 
-// reachByMachine is like reach for Helmholtz machines. The entropy is that of six patterns of probability 1/18 and six of 1/9.
+// reachByMachine finds log p of Helmholtz machines. In 3by3, six patterns have the probability 1/18, and six 1/9.
 func (w *work) reachByMachine(name string, of func(η float64) plan) reached {
 	return w.reach(name, func(η float64) []float64 {
 		return each(w.trained(of(η).name, ""), func(t trained) float64 {
