@@ -175,7 +175,7 @@ func makeDiscrete(w *work) {
 	}
 	score := w.reachByMachine("score function", scoreFunction)
 	for k, d := range discreteTrained {
-		of := w.reach(d.name, func(η float64) []float64 {
+		of := w.reach(d.name, linesRates, func(η float64) []float64 {
 			return each(w.dirs(d.training(η, 5, 100)), func(dir string) float64 {
 				return mean(enumerate(must(must(runs.Open(dir)).Checkpoint("last")), rows).LogP)
 			})

@@ -47,7 +47,7 @@ var linesEntries = map[string]reproduce.Entry{
 	}),
 	"boltzmann/up-down": made(func(s reproduce.Scale) []reproduce.Training {
 		return slices.Concat([]reproduce.Training{lowerLayer.at(s), upperLayer.at(s)},
-			each(linesRates, func(η float64) reproduce.Training { return upDown(η, s) }), wakeSleepTrainings(s, 12, 6))
+			each(upDownRates, func(η float64) reproduce.Training { return upDown(η, s) }), wakeSleepTrainings(s, 12, 6))
 	}, func(w *work) {
 		logP := func(t reproduce.Training) []float64 {
 			return each(must(w.Dirs(t.Name, t.Experiment.Header().Epochs)), func(dir string) float64 {
@@ -59,7 +59,7 @@ var linesEntries = map[string]reproduce.Entry{
 			})
 		}
 		greedy := reached{name: "greedy layers", logP: logP(upperLayer.at(w.Scale))}
-		tuned := w.reach("up–down", func(η float64) []float64 { return logP(upDown(η, w.Scale)) })
+		tuned := w.reach("up–down", upDownRates, func(η float64) []float64 { return logP(upDown(η, w.Scale)) })
 		w.beside(tuned.name, tuned.logP)
 		w.beside(greedy.name, greedy.logP)
 		tuned.over(w.claim("Fine-tuning by up–down raises log p of greedy layers."), greedy)
@@ -71,6 +71,7 @@ var linesEntries = map[string]reproduce.Entry{
 var (
 	wholeGrid          = dataset.Spec{Name: "3by3", Validation: new(0)}
 	linesRates         = []float64{0.01, 0.03, 0.1, 0.3, 1}
+	upDownRates        = []float64{0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 	deterministicForms = []training{form("logistic", deterministic.Logistic), form("printed", deterministic.PrintedProduct)}
 	lowerLayer         = machine("up-down-layer-1", wholeGrid, boltzmann.PCD().LearningRate(0.1), 20, 20, 5, 12)
 	upperLayer         = atop(&lowerLayer, machine("up-down-layer-2", wholeGrid, boltzmann.PCD().LearningRate(0.1), 20, 20, 5, 6))
@@ -120,7 +121,7 @@ func wakeSleepTrainings(s reproduce.Scale, layers ...int) []reproduce.Training {
 type reached struct {
 	name   string
 	logP   []float64
-	rate   float64
+	edge   bool // whether the rate is the first or the last of those tried
 	passed passedOver
 }
 
@@ -133,20 +134,20 @@ func (w *work) beside(of string, logP []float64) {
 	record(of, "log p", reproduce.Over(spread(logP), len(logP)))
 }
 
-func (w *work) reach(name string, at func(η float64) []float64) reached {
+func (w *work) reach(name string, rates []float64, at func(η float64) []float64) reached {
 	of := reached{name: name}
-	logP, best := bestOf(&of.passed, linesRates, func(η float64) ([]float64, float64) {
+	logP, best := bestOf(&of.passed, rates, func(η float64) ([]float64, float64) {
 		all := at(η)
 		w.beside(fmt.Sprintf("%s, η = %g", name, η), all)
 		return all, mean(all)
 	})
-	of.logP, of.rate = logP, linesRates[best]
+	of.logP, of.edge = logP, atEnd(best, rates)
 	return of
 }
 
 // reachByMachine finds log p of Helmholtz machines. In 3by3, six patterns have the probability 1/18, and six 1/9.
 func (w *work) reachByMachine(name string, of func(η float64) plan) reached {
-	return w.reach(name, func(η float64) []float64 {
+	return w.reach(name, linesRates, func(η float64) []float64 {
 		return each(w.trained(of(η).name, ""), func(t trained) float64 {
 			return 2*math.Ln2/3 - math.Log(18) - must(t.model.ExactKL(w.ctx, w.dataset(t).Test()))
 		})
@@ -157,7 +158,7 @@ func (w *work) reachByMachine(name string, of func(η float64) plan) reached {
 func (a reached) over(j *judgement, b reached) {
 	j.above(fmt.Sprintf("%s over %s", a.name, b.name), gainOverSeeds(a.logP, b.logP))
 	for _, of := range []reached{a, b} {
-		if of.passed.note(j); of.rate == linesRates[0] || of.rate == linesRates[len(linesRates)-1] {
+		if of.passed.note(j); of.edge {
 			j.bestAtEnd(of.name)
 		}
 	}
