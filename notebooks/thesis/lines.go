@@ -91,7 +91,7 @@ func form(name string, a deterministic.Activation) training {
 
 // upDown returns a training run that begins with the greedy layers.
 func upDown(η float64, s reproduce.Scale) reproduce.Training {
-	p := onGrid(fmt.Sprintf("up-down-lr-%g", η), "up–down", "float32", 20, 5, fits(updown.Family, nil, func(s *updown.Settings) { s.Method.LearningRate = η }))
+	p := onGrid(fmt.Sprintf("up-down-lr-%g", η), "up–down", "float32", 20, 5, fits(updown.Family, nil, func(s *updown.Settings) { s.Network.Run, s.Method.LearningRate = upperLayer.name, η }))
 	p.falls = true
 	t := atop(&upperLayer, p).at(s)
 	t.Begin = func(e runs.Experiment, dir string, _ int) runs.Experiment {
