@@ -88,7 +88,7 @@ func judged(rows runs.Estimate, generated []float32) runs.Estimates {
 	}
 }
 
-// learn sets the derivatives of the outputs f(x) of a discriminator to those of scale times −loss.
+// learn sets the derivatives with respect to the outputs f(x) of a discriminator, in ascent of −losses times scale.
 func (s stack) learn(real bool, scale float64) {
 	for r := range s.outputs().Rows {
 		f := float64(kernels.Row(s.outputs(), r)[0])
