@@ -1,5 +1,5 @@
-// Package autoencoder trains variational autoencoders and importance-weighted autoencoders, to compare them
-// with machines that learn without back-propagation.
+// Package autoencoder trains variational autoencoders, importance-weighted autoencoders and generative adversarial
+// networks (see Generator), to compare them with machines that learn without back-propagation.
 //
 // The decoder p(x|z) and the encoder q(z|x) are networks of dense layers. Training moves the parameters of
 // both up a lower bound of log p(x), by back-propagation through the draws z ~ q(z|x):
@@ -40,8 +40,8 @@ type Model struct {
 	latent       latent
 
 	// Only training needs these. Each has one number per parameter.
-	gradient     *network
-	mean, square []float32 // running means of Adam
+	gradient *network
+	adam     adam
 }
 
 // network holds the parameters of a model, or a gradient with respect to them.
@@ -59,26 +59,37 @@ func (s Settings) layers(visible int) (encoder, decoder []int) {
 	return encoder, decoder
 }
 
-// size returns the number of parameters. It is a float64 because settings can ask for more than an int
-// can count.
-func (s Settings) size(visible int) (n float64) {
+// others returns the numbers of parameters of the prior and of the noise.
+func (s Settings) others() (prior, noise int) {
+	if s.Latent != Gaussian {
+		prior = s.Code
+	}
+	if s.Decoder == Normal {
+		noise = 1
+	}
+	return prior, noise
+}
+
+// size returns the number of parameters.
+func (s Settings) size(visible int) float64 {
 	encoder, decoder := s.layers(visible)
-	for _, units := range [][]int{encoder, decoder} {
+	prior, noise := s.others()
+	return sizeOf(encoder, decoder) + float64(prior+noise)
+}
+
+// sizeOf returns the number of parameters of layers of units. It is a float64 because settings can ask for more
+// than an int can count.
+func sizeOf(networks ...[]int) (n float64) {
+	for _, units := range networks {
 		for l := range len(units) - 1 {
 			n += float64(units[l]+1) * float64(units[l+1])
 		}
 	}
-	if s.Latent != Gaussian {
-		n += float64(s.Code)
-	}
-	if s.Decoder == Normal {
-		n++
-	}
 	return n
 }
 
-func newNetwork(s Settings, visible int) *network {
-	n := &network{flat: make([]float32, int(s.size(visible)))}
+func newNetwork(encoder, decoder []int, prior, noise int) *network {
+	n := &network{flat: make([]float32, int(sizeOf(encoder, decoder))+prior+noise)}
 	rest := n.flat
 	take := func(count int) (part []float32) {
 		part, rest = rest[:count:count], rest[count:]
@@ -91,38 +102,48 @@ func newNetwork(s Settings, visible int) *network {
 		}
 		return all
 	}
-	encoder, decoder := s.layers(visible)
 	n.encoder, n.decoder = layers(encoder), layers(decoder)
-	if s.Latent != Gaussian {
-		n.prior = take(s.Code)
+	if prior > 0 {
+		n.prior = take(prior)
 	}
-	if s.Decoder == Normal {
-		n.noise = take(1)
+	if noise > 0 {
+		n.noise = take(noise)
 	}
 	return n
 }
 
-func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape) *Model {
-	n := newNetwork(s, shape.Units())
-	return &Model{network: n, shape: shape, settings: s, binarization: binarization, latent: s.Latent.of(s.Temperature),
-		gradient: newNetwork(s, shape.Units()), mean: make([]float32, len(n.flat)), square: make([]float32, len(n.flat))}
+func (s Settings) network(visible int) *network {
+	encoder, decoder := s.layers(visible)
+	prior, noise := s.others()
+	return newNetwork(encoder, decoder, prior, noise)
 }
 
-// begin draws the weights with variance 2/(in+out) (Glorot and Bengio 2010). It sets the noise of the decoder
+func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape) *Model {
+	n := s.network(shape.Units())
+	return &Model{network: n, shape: shape, settings: s, binarization: binarization, latent: s.Latent.of(s.Temperature),
+		gradient: s.network(shape.Units()), adam: newAdam(n)}
+}
+
+// draw draws the weights with variance 2/(in+out) (Glorot and Bengio 2010).
+func (n *network) draw(seed uint64) {
+	for k, layers := range [][]dense{n.encoder, n.decoder} {
+		for l, of := range layers {
+			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(k<<16|l)))
+			deviation := math.Sqrt(2 / float64(of.weights.Rows+of.weights.Cols))
+			for i := range of.weights.Data {
+				of.weights.Data[i] = float32(deviation * random.NormFloat64())
+			}
+		}
+	}
+}
+
+// begin draws the weights. It sets the noise of the decoder
 // to the standard deviation of the training rows. With tanh, it sets the output biases of the decoder so that
 // its outputs are the means of the rows. With ReLU, these biases stay 0: if they already held the means,
 // hidden units would only add noise, and the first steps would switch the units off for ever.
 // begin refuses rows whose standard deviation is near floor.
 func (m *Model) begin(train dataset.Split, seed uint64) error {
-	for n, layers := range [][]dense{m.encoder, m.decoder} {
-		for l, of := range layers {
-			random := rand.New(philox.NewStream(seed, philox.Initialize, uint32(n<<16|l)))
-			deviation := math.Sqrt(2 / float64(of.weights.Rows+of.weights.Cols))
-			for k := range of.weights.Data {
-				of.weights.Data[k] = float32(deviation * random.NormFloat64())
-			}
-		}
-	}
+	m.draw(seed)
 	rows := float64(train.Rows)
 	variance, output := 0.0, m.decoder[len(m.decoder)-1].biases
 	for i := range output {
@@ -168,7 +189,12 @@ func (m *Model) load(x []float32, rows dataset.Split, r int, at place) {
 		rows.Read(x, r)
 		return
 	}
-	kernels.Binarize(x, rows.Row(r), m.binarization == dataset.Stochastic, 0, at.key, at.counter(0))
+	binarized(x, rows, r, m.binarization, at)
+}
+
+// binarized writes row r into x as 0 and 1.
+func binarized(x []float32, rows dataset.Split, r int, b dataset.Binarization, at place) {
+	kernels.Binarize(x, rows.Row(r), b == dataset.Stochastic, 0, at.key, at.counter(0))
 }
 
 // score returns log p(x|z) given the outputs of the decoder, and its derivative with respect to the noise

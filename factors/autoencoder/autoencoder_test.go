@@ -112,7 +112,7 @@ func TestStraightThroughHasTheStatedBias(t *testing.T) {
 	exact := func(flat []float64) (elbo float64) {
 		encoder, _ := m.take(flat, m.encoder)
 		outputs := of.forward(encoder, x)
-		other := &Model{network: newNetwork(m.settings, 4), settings: m.settings}
+		other := &Model{network: m.settings.network(4), settings: m.settings}
 		for k, v := range flat {
 			other.flat[k] = float32(v)
 		}

@@ -27,7 +27,7 @@ func BenchmarkStep(b *testing.B) {
 			m := newModel(s, dataset.Stochastic, rows.Shape)
 			m.begin(rows, 1)
 			for b.Loop() {
-				m.ascend(batch, 1, 1e-3)
+				m.step(batch, 1, 1e-3)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	},
 	Tensors: tensors,
 	Step: func(_ context.Context, e Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
-		return m.ascend(b, philox.Key(e.Seed), rate), nil
+		return m.step(b, philox.Key(e.Seed), rate), nil
 	},
 	Validate: func(ctx context.Context, e Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
 		of, _, used, err := m.evaluate(ctx, rows, e.Settings.Samples, e.Seed, nil)
@@ -104,21 +104,10 @@ func rows(s *Settings) []runs.Hyperparameter {
 		s.Hidden = []int{} // both lists are empty, so both hash and train alike
 	}
 	layers := s.legend()
-	return append([]runs.Hyperparameter{{
+	return slices.Concat([]runs.Hyperparameter{{
 		Value: &s.Bound, Flag: "bound", Legend: layers, Always: true,
 		Usage: "lower `bound` of log p that training ascends: elbo or iwae",
-	}, {
-		Value: &s.Hidden, Flag: "hidden", Legend: layers, Always: true,
-		Usage:  "`numbers` of units of the encoder's hidden layers, bottom up; the decoder has the same ones. An empty list, \"\", makes both networks linear",
-		Valid:  !slices.ContainsFunc(s.Hidden, func(n int) bool { return n < 1 || n > mostUnits }),
-		Remedy: fmt.Sprintf("give numbers between 1 and %d, such as [200], or an empty list (--hidden \"\") for linear networks", mostUnits),
-	}, {
-		Value: &s.Code, Flag: "code", Usage: "`number` of latent variables", Legend: layers, Always: true,
-		Valid: s.Code >= 1 && s.Code <= mostUnits, Remedy: fmt.Sprintf("give a number between 1 and %d", mostUnits),
-	}, {
-		Value: &s.Activation, Flag: "activation", Legend: s.Activation.String(), Idle: runs.Unless(len(s.Hidden) > 0, "--hidden"),
-		Usage: "`function` of hidden units: tanh or relu",
-	}, {
+	}}, networkRows(&s.Hidden, &s.Code, &s.Activation, layers, "encoder's hidden layers, bottom up; the decoder"), []runs.Hyperparameter{{
 		Value: &s.Decoder, Flag: "decoder", Legend: s.Decoder.String() + " decoder",
 		Usage: "`kind` of p(x|z): bernoulli, or normal with one variance, for grey values",
 	}, {
@@ -131,7 +120,23 @@ func rows(s *Settings) []runs.Hyperparameter {
 	}, {
 		Value: &s.Samples, Flag: "samples", Usage: "`K` samples of latent variables per row", Legend: fmt.Sprintf("K = %d", s.Samples),
 		Valid: s.Samples >= 1, Remedy: "give at least 1",
-	}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows()...)
+	}, runs.RateRow(&s.LearningRate, "learning `rate` η of Adam"), runs.BatchRow(&s.BatchSize)}, s.Decay.Rows())
+}
+
+// networkRows describes the settings of two networks. them names both in a text about their hidden layers.
+func networkRows(hidden *[]int, code *int, a *Activation, layers, them string) []runs.Hyperparameter {
+	return []runs.Hyperparameter{{
+		Value: hidden, Flag: "hidden", Legend: layers, Always: true,
+		Usage:  "`numbers` of units of the " + them + " has the same ones. An empty list, \"\", makes both networks linear",
+		Valid:  !slices.ContainsFunc(*hidden, func(n int) bool { return n < 1 || n > mostUnits }),
+		Remedy: fmt.Sprintf("give numbers between 1 and %d, such as [200], or an empty list (--hidden \"\") for linear networks", mostUnits),
+	}, {
+		Value: code, Flag: "code", Usage: "`number` of latent variables", Legend: layers, Always: true,
+		Valid: *code >= 1 && *code <= mostUnits, Remedy: fmt.Sprintf("give a number between 1 and %d", mostUnits),
+	}, {
+		Value: a, Flag: "activation", Legend: a.String(), Idle: runs.Unless(len(*hidden) > 0, "--hidden"),
+		Usage: "`function` of hidden units: tanh or relu",
+	}}
 }
 
 // check refuses data that do not fit the decoder, and settings that need too much memory.
@@ -152,25 +157,31 @@ func check(e Experiment, set *dataset.Set) error {
 }
 
 // tensors lists the tensors that TENSORS.md of package runs describes.
-func tensors(m *Model) (all []runs.Tensor) {
-	add := func(name string, values []float32, shape ...int) {
-		all = append(all, runs.Tensor{Name: name, Shape: shape, Data: values})
-	}
-	network := func(name string, layers []dense) {
-		for l, of := range layers {
-			add(fmt.Sprintf("%s.%d.weights", name, l), of.weights.Data, of.weights.Rows, of.weights.Cols)
-			add(fmt.Sprintf("%s.%d.biases", name, l), of.biases, len(of.biases))
-		}
-	}
-	network("encoder", m.encoder)
-	network("decoder", m.decoder)
+func tensors(m *Model) []runs.Tensor {
+	all := m.tensors("encoder", "decoder")
 	if m.prior != nil {
-		add("prior", m.prior, len(m.prior))
+		all = append(all, vector("prior", m.prior))
 	}
 	if m.noise != nil {
-		add("noise", m.noise, 1)
+		all = append(all, vector("noise", m.noise))
 	}
-	add("adam.mean", m.mean, len(m.mean))
-	add("adam.square", m.square, len(m.square))
+	return append(all, m.adam.tensors()...)
+}
+
+func vector(name string, values []float32) runs.Tensor {
+	return runs.Tensor{Name: name, Shape: []int{len(values)}, Data: values}
+}
+
+func (a adam) tensors() []runs.Tensor {
+	return []runs.Tensor{vector("adam.mean", a.mean), vector("adam.square", a.square)}
+}
+
+func (n *network) tensors(encoder, decoder string) (all []runs.Tensor) {
+	for k, layers := range [][]dense{n.encoder, n.decoder} {
+		for l, of := range layers {
+			name := fmt.Sprintf("%s.%d.", []string{encoder, decoder}[k], l)
+			all = append(all, runs.Tensor{Name: name + "weights", Shape: []int{of.weights.Rows, of.weights.Cols}, Data: of.weights.Data}, vector(name+"biases", of.biases))
+		}
+	}
 	return all
 }

@@ -74,18 +74,15 @@ func (p *pass) rows(first, last, samples int) *pass {
 // samplesAPart is the approximate number of samples that one processor takes through the networks together.
 const samplesAPart = 32
 
-// ascend takes a step of Adam along the mean gradient of the bound over a minibatch. It returns the measures
+// step takes a step of Adam along the mean gradient of the bound over a minibatch. It returns the measures
 // before the step, estimated from the step's draws.
-func (m *Model) ascend(b runs.Minibatch, key philox.Key, rate float64) runs.Measures {
+func (m *Model) step(b runs.Minibatch, key philox.Key, rate float64) runs.Measures {
 	p := m.differentiate(b, key)
 	likelihoods := make([]engine.Likelihood, len(p.sums))
 	for i, s := range p.sums {
 		likelihoods[i] = s.Likelihood()
 	}
-	adam := kernels.Adam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}
-	work.Parts(len(m.flat), 1<<16, func(first, last int) {
-		adam.Ascend(m.flat[first:last], m.mean[first:last], m.square[first:last], m.gradient.flat[first:last], rate, b.Step+1)
-	})
+	m.adam.ascend(m.network, m.gradient, rate, 0.9, b.Step)
 	return measured(engine.MeanReport(likelihoods))
 }
 

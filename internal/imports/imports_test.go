@@ -84,7 +84,7 @@ var allowed = map[string][]string{
 	"notebooks/cell":        {"dataset"},
 	"notebooks/mixture":     {"dataset", "runs"},
 	"notebooks/reproduce":   {"dataset", "plotting", "runs"},
-	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "boltzmann/general", "boltzmann/updown", "factors", "factors/autoencoder", "hm", "hm/deterministic", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "runs/rivals", "sequences", "notebooks/reproduce"},
+	"notebooks/thesis":      {"boltzmann", "boltzmann/energies", "boltzmann/general", "boltzmann/updown", "factors", "factors/autoencoder", "hm", "hm/deterministic", "hm/engine", "hm/engine/oracle", "dataset", "plotting", "runs", "runs/rivals", "runs/samples", "sequences", "notebooks/reproduce"},
 	"notebooks/check":       {"boltzmann", "boltzmann/general", "hm", "dataset", "runs", "plotting", "notebooks/cell", "notebooks/reproduce", "notebooks/thesis"},
 	"cmd/live":              {"dataset", "hm", "runs"},
 	"cmd/helmholtz":         {"cmd/helmholtz/command"},

@@ -41,7 +41,7 @@ func by[P interface {
 // chapters hold the results by their ids.
 var chapters = []map[string]reproduce.Entry{
 	bihmEntries, mnistEntries, fashionEntries, facesEntries, gridEntries, miniEntries, boltzmannEntries, otherEntries, tagEntries,
-	musicEntries, linearEntries, linesEntries, uciEntries, settingEntries, untrainedEntries,
+	musicEntries, linearEntries, linesEntries, adversarialEntries, uciEntries, settingEntries, untrainedEntries,
 }
 
 // Catalog returns all published results, in the order of the documents.

@@ -13,7 +13,7 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/boltzmann/updown"   // the family updown
 	"github.com/helmholtz-go/helmholtz/dataset"
 	_ "github.com/helmholtz-go/helmholtz/factors"             // the families ppca, factor-analysis, ica and sparse-coding
-	_ "github.com/helmholtz-go/helmholtz/factors/autoencoder" // the family autoencoder
+	_ "github.com/helmholtz-go/helmholtz/factors/autoencoder" // the families adversarial and autoencoder
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic"    // the family deterministic
 	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"

@@ -64,6 +64,7 @@ func TestFormatDescribesEveryTensor(t *testing.T) {
 		{"updown", "updown", "train --up-down " + in("belief/layer-2") + " --batch 9 --epochs 1"},
 		{"general-boltzmann", "general", "train general-boltzmann" + bits + "--hidden 12 --batch 9 --lr 0.1"},
 		{"autoencoder", "autoencoder", "train autoencoder" + bits + "--binarization grey --decoder normal --latent straight-through --batch 9"},
+		{"adversarial", "adversarial", "train adversarial" + bits + "--hidden 4 --code 2 --batch 9"},
 		{"deterministic", "deterministic", "train deterministic" + bits + "--layers 4 --batch 9"},
 		{"ppca", "ppca", "train ppca" + real + "--components 2"},
 		{"factor-analysis", "factors", "train factor-analysis" + real + "--factors 1"},
