@@ -96,8 +96,9 @@ func productsOfAStep(b *testing.B) func() {
 	}
 }
 
-// The two alternate, so that the load of the machine is alike for both: what is told is the
-// median of the ratios of their times, with the median times, and the rate of the products.
+// BenchmarkStepOverItsProducts alternates steps of PCD-1, which are not centred, like those of other programs, with their
+// products alone, so that the load of the machine is alike for both. It reports the median of the ratios of their times,
+// the median times, and the rate of the products.
 func BenchmarkStepOverItsProducts(b *testing.B) {
 	const together = 10
 	t, products := benchTrainer(b, PCD().Centered(false).spec), productsOfAStep(b)

@@ -123,9 +123,9 @@ func lines(a mat.Matrix) (all [][]float64) {
 	return all
 }
 
-// Encodings lists two kinds of factor scores of rows, and the parameters of each variable: by regression, E[h|x] given the observed
-// values, which the prior shrinks towards 0; of complete rows, by weighted least squares (Bartlett 1937), (WᵀΨ⁻¹W)⁻¹WᵀΨ⁻¹(x−b), whose mean given h is h; and the loadings W
-// with the uniquenesses Ψ. Probabilistic PCA also has components, the directions of the columns of W. Both
+// Encodings lists two kinds of factor scores of rows, and the loadings W of each variable with its uniqueness Ψ. Scores by
+// regression are E[h|x] given the observed values of a row, which may have gaps; the prior shrinks them towards 0. Scores by
+// weighted least squares (Bartlett 1937), (WᵀΨ⁻¹W)⁻¹WᵀΨ⁻¹(x−b), have the mean h given h, and need complete rows. Probabilistic PCA also has components, the directions of the columns of W. Both
 // have a test of the fit to the training rows, with BIC = χ² − df·ln n, and parallel analysis.
 func (m *Model) Encodings() []runs.Encoding {
 	all := []runs.Encoding{

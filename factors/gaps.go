@@ -80,7 +80,7 @@ func (m *Model) logPObserved(rows dataset.Split) []float64 {
 	logs := make([]float64, rows.Rows)
 	for _, gap := range rows.Gaps() {
 		for k, logP := range m.observing(gap.Mask).LogP(rows.Floats(gap.Rows...)) {
-			logs[gap.Rows[k]] = 0 + logP // of no values, 0 instead of −0
+			logs[gap.Rows[k]] = 0 + logP // a row without values has 0, not −0
 		}
 	}
 	return logs

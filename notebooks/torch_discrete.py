@@ -5,9 +5,10 @@
     torch_discrete.py deterministic
     torch_discrete.py belief
 
-The first reads the parameters of an autoencoder with linear networks, which this command draws and does not move:
+CHECKPOINT is DIR/checkpoint.safetensors. The first reads its parameters, of an autoencoder with linear networks,
+which this command draws and hardly moves:
 
-    helmholtz train autoencoder --dataset 3by3 --validation 0 --hidden= --code 6 --latent straight-through --lr 1e-12 --batch 18000 --epochs 1
+    helmholtz train autoencoder --dataset 3by3 --validation 0 --hidden= --code 6 --latent straight-through --lr 1e-12 --batch 18000 --epochs 1 --out DIR
 
 It prints the length of the exact gradient of the encoder, and for each estimator the length of its bias and the
 standard deviation of one draw, both in units of that length. The second trains autoencoders on all 18,000 rows of

@@ -124,6 +124,7 @@ func sameData(a, b *Seeds) error {
 }
 
 // DensityNotice returns a warning if some experiments have densities of categories and others have probabilities of them, or "".
+// It needs the runs: a Comparison that was read from JSON returns "".
 func (c Comparison) DensityNotice() string {
 	var densities, others []string
 	for _, e := range c.Experiments {

@@ -166,10 +166,6 @@ func EvaluatorOf(r *Run, model any) (Evaluations, error) {
 		} else {
 			samples = 0
 		}
-		_, known := of[LogP.Key]
-		if m, draws := model.(Sampler); err == nil && !known && draws && slices.ContainsFunc(m.Drawings(), func(d Drawing) bool { return d.Kind == "draws" }) {
-			about = "no log p: judge samples by --samples-against test\n" + about
-		}
 		return estimated{append(findingsOf(of, measures),
 			Finding{Column: Column{Key: "split"}, Value: o.Rows.Name}, Finding{Column: Column{Key: "samples", Kind: Integer}, Value: samples},
 			Finding{Column: Column{Key: "data", Kind: Integer}, Value: o.Rows.Rows}, Finding{Column: Column{Key: "draw_seed", Label: "seed of draws", Kind: Integer}, Value: o.Seed},

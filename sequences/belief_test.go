@@ -163,13 +163,13 @@ var kinds = map[string]architecture{
 // The particle filter estimates p(v₁ … v_T) without bias, with few particles that are resampled, and with one
 // filter among sequences of other lengths.
 func TestFilterIsUnbiased(t *testing.T) {
-	rows := bits(3, 6, 2, 4, 3)
-	f := gather(rows, []int{0, 1, 2})
+	rows := bits(3, 6, 2, 4, 3, 3, 2)
+	f := gather(rows, []int{0, 1, 2, 3, 4})
 	const filters, particles = 1000, 4
 	for kind, of := range kinds {
 		of.order = 2
 		m := tinyBelief(3, 4, of)
-		var estimates [3][]float64
+		var estimates [5][]float64
 		resampled := false
 		for k := range filters {
 			r := m.filter(f, particles, resampleBelow, draws{key: 5, purpose: philox.Importance, step: uint32(k)})

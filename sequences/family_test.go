@@ -59,7 +59,6 @@ func TestBeliefFamily(t *testing.T) {
 	})
 }
 
-// Without hidden units, settings of samples have no effect, and neither has the lag of wake-sleep.
 // The parameters after training do not depend on the number of processors, although these divide frames and sequences
 // of several lengths.
 func TestProcessorsDoNotChangeTraining(t *testing.T) {
@@ -90,6 +89,7 @@ func TestProcessorsDoNotChangeTraining(t *testing.T) {
 	}
 }
 
+// Without hidden units, settings of samples have no effect, and neither has the lag of wake-sleep.
 func TestIdleSettingsOfBeliefs(t *testing.T) {
 	for _, c := range []struct {
 		hidden int

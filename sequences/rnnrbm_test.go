@@ -140,9 +140,9 @@ func (m *RNNRBM) exact(f frames, s biases, w kernels.Matrix) (toB, toC kernels.M
 // Back-propagation through time gives the derivative of exact log p by every parameter, of sequences of
 // different lengths.
 func TestGradientThroughTime(t *testing.T) {
-	rows := bits(4, 2, 2, 3, 1)
+	rows := bits(4, 2, 2, 3, 1, 3, 2)
 	for _, m := range []*RNNRBM{tiny(4, 3, 2, false), tiny(4, 3, 3, true), tiny(4, 3, 0, false)} {
-		f, gradient := gather(rows, []int{0, 1, 2}), newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
+		f, gradient := gather(rows, []int{0, 1, 2, 3, 4}), newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
 		s := m.forward(f)
 		toB, toC := m.exact(f, s, gradient.w)
 		m.backward(f, s, toB, toC, gradient)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
@@ -52,7 +53,7 @@ func newGenerator(s AdversarialSettings, binarization dataset.Binarization, shap
 
 // String names the layers of the generator, and the number of parameters of both networks.
 func (m *Generator) String() string {
-	return fmt.Sprintf("a generative adversarial network with %v and %d parameters", m.settings.legend(m.shape.Units()), len(m.flat))
+	return fmt.Sprintf("a generative adversarial network of %v units with %d parameters", strings.TrimPrefix(m.settings.legend(m.shape.Units()), "GAN "), len(m.flat))
 }
 
 // generate draws z ~ N(0, I), runs the generator forward, and writes the means g(z) into rows of to.

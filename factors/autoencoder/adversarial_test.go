@@ -59,8 +59,8 @@ func TestGradientsOfBothPlayers(t *testing.T) {
 		}
 	})
 	b := runs.Minibatch{Rows: split(all...), Step: 3}
-	for r := range b.Rows.Rows {
-		b.Index = append(b.Index, r)
+	for k := range 3 * b.Rows.Rows { // several parts
+		b.Index = append(b.Index, k%b.Rows.Rows)
 	}
 	for _, activation := range []Activation{Tanh, ReLU} {
 		m, of, layers := versus(AdversarialSettings{Hidden: []int{5, 3}, Code: 2, Activation: activation}), reference{settings: Settings{Activation: activation}}, (*Model)(nil)
@@ -68,17 +68,17 @@ func TestGradientsOfBothPlayers(t *testing.T) {
 		objectives := func(flat []float64) (both [2]float64) {
 			discriminator, rest := layers.take(flat, m.encoder)
 			generator, _ := layers.take(rest, m.decoder)
-			for r := range b.Index {
+			for k, r := range b.Index {
 				z, row := make([]float32, 2), make([]float32, 4)
-				gaussian{}.dream(z, nil, place{key: 7, purpose: philox.Wake, datum: r, step: 3})
+				gaussian{}.dream(z, nil, place{key: 7, purpose: philox.Wake, datum: k, step: 3})
 				binarized(row, b.Rows, r, dataset.Fixed, place{})
 				g := of.forward(generator, kernels.Doubles(z))
 				for i, a := range g {
 					g[i] = statistics.Sigmoid(a)
 				}
 				real, fake := of.forward(discriminator, kernels.Doubles(row))[0], of.forward(discriminator, g)[0]
-				both[0] -= (statistics.Softplus(-real) + statistics.Softplus(fake)) / 2 / 16
-				both[1] -= statistics.Softplus(-fake) / 16
+				both[0] -= (statistics.Softplus(-real) + statistics.Softplus(fake)) / 2 / float64(len(b.Index))
+				both[1] -= statistics.Softplus(-fake) / float64(len(b.Index))
 			}
 			return both
 		}

@@ -47,7 +47,7 @@ var Adversarial = runs.NewFamily(runs.Family[AdversarialSettings, *Generator]{
 	Batch: func(s *AdversarialSettings) *int { return &s.BatchSize },
 	Rate:  func(s AdversarialSettings) (float64, runs.Decay) { return s.LearningRate, s.Decay },
 	Check: func(e AdversarialExperiment, set *dataset.Set) error {
-		s, units := e.Settings, 4*float64(set.Shape().Units())
+		s, units := e.Settings, 6*float64(set.Shape().Units())
 		if b := e.Dataset.Binarization; b == dataset.Gray || b == dataset.Real {
 			return fmt.Errorf("binarization = %v: a generator of binary rows needs 0 or 1; use stochastic, which draws with the grey values as probabilities, or fixed, which rounds them", b)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
-// linesEntries holds results on 3by3 whose log p is a sum over all states.
+// linesEntries holds results on 3by3, which is small enough for an exact log p or for many samples of it.
 var linesEntries = map[string]reproduce.Entry{
 	"factors/discrete": made(discreteTrainings, makeDiscrete),
 	"deterministic": made(func(s reproduce.Scale) []reproduce.Training {

@@ -40,7 +40,7 @@ func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	case heldOut.Lengths != nil || train.Lengths != nil:
 		return 0, errors.New("sequences have no distances, since their lengths may differ: compare log p instead, without --samples-against")
 	case heldOut.MeanWeights() != nil || train.MeanWeights() != nil:
-		return 0, errors.New("rows with weights cannot be compared with samples, which count alike: compare log p instead, without --samples-against")
+		return 0, errors.New("rows with weights cannot be compared with samples, which count alike: compare log p instead, if the model has one, without --samples-against")
 	case heldOut.Lacking() > 0:
 		return 0, errors.New("distances need complete rows, and held-out rows have missing values: give a file of complete rows, which helmholtz impute writes")
 	case n < fewest:

@@ -194,6 +194,11 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if err == nil && x.rivals {
 		evaluation, err = withRivals(ctx, run, model, o, evaluation)
 	}
+	if m, draws := model.(runs.Sampler); err == nil && x.against == "" && draws && o.Rows.MeanWeights() == nil {
+		if _, known := model.(runs.RowEvaluator); !known && slices.ContainsFunc(m.Drawings(), func(d runs.Drawing) bool { return d.Kind == "draws" }) {
+			fmt.Fprintln(c.ErrOrStderr(), "no log p: judge samples by --samples-against test")
+		}
+	}
 	if err == nil && x.against != "" {
 		evaluation = extended{Evaluation: evaluation, more: judged, said: about + "\n"}
 	}

@@ -134,7 +134,7 @@ func TestImpute(t *testing.T) {
 		`has no column "towm"`:                 {"hm", "--given", "towm=Bb"},
 		"samples of --kind draws need no data": {"hm", "--dataset", "people.csv"},
 		"--given chooses among draws":          {"hm", "--given", "town=Bb", "--kind", "means"},
-		"which has no labels to be given":      {"hm", "--given", "label=1"},
+		`has no column "label"`:                {"hm", "--given", "label=1"},
 		"of 100000 draws meet the conditions":  {"hm", "--given", "pay=4.25,age=20,town=Bb,sick=yes", "--n", "1000"},
 	} {
 		if code, _, out := helmholtz(t, t.Context(), append([]string{"sample", "--out", "given.csv"}, args...)...); code == 0 || !strings.Contains(out, says) {
