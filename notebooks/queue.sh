@@ -19,7 +19,7 @@ packed=$root/pretrained/unfinished
 
 # In the order of issue and budget: results without training, the BiHM of the BiHM thesis, the
 # float32 check of MNIST at the published rates, other machines of the BiHM thesis, two tables of
-# our own, K by rows and short results, the rest, and last timed results.
+# our own, faces in the order of their hours, K by rows and short results, the rest, and last timed results.
 queue='varady/fig6.10 varady/figA.1
 bihm/fig3.7 bihm/fig3.8
 bihm/fig3.1 bihm/fig3.5 bihm/fig3.6 bihm/fig3.11 bihm/fig4.1 bihm/fig4.2 bihm/fig4.3
@@ -28,6 +28,8 @@ fixed-point
 bihm/fig3.3 bihm/table3.3 bihm/text3.7.2
 uci-columns/mushrooms estimators/mnist
 varady/figC.2
+varady/fig7.9 varady/fig7.8
+varady/figC.6 varady/fig5.8
 natural-rbm
 bihm/text3.6.2 bihm/fig3.9 bihm/fig3.10
 varady/fig5.6 varady/table5.1
