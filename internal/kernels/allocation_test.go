@@ -19,6 +19,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		rows := make([]int32, 40)
 		x, y := make([]float32, 100), make([]float32, 100)
 		for name, call := range map[string]func(){
+			"DrawGaussian": func() { DrawGaussian(x[:50], y, 50, 0, 1, philox.Counter{}) },
 			"MulNT":        func() { MulNT(c, a, b) },
 			"MulTN":        func() { MulTN(c, 1, at, bn) },
 			"AddMulNN":     func() { AddMulNN(c, a, bn) },

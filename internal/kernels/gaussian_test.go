@@ -81,6 +81,55 @@ func TestGaussianDrawsAreThoseOfTheirCounters(t *testing.T) {
 	}
 }
 
+// The vector kernels give the bits of package math for each first and each second word of a pair that differs in its
+// draws.
+func TestNormalsHaveTheBitsOfPackageMath(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		var got, want gaussianRoom
+		for w := uint32(0); w < 1<<23; {
+			for j := 0; j < atATime; j += 2 {
+				got.words[j], got.words[j+1] = w<<9, w*0x9e3779b1<<9 // an odd multiple of w runs through all draws, too
+				w++
+			}
+			want.words = got.words
+			current.normals(&got, atATime)
+			portable.normals(&want, atATime)
+			if got.normals != want.normals {
+				t.Fatalf("near words %#x, draws are %v, want %v", w, got.normals, want.normals)
+			}
+		}
+	})
+}
+
+// All instruction sets give the same bits for layers and positions of any size.
+func TestGaussiansHaveTheBitsOfPortableCode(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		for _, shape := range [][2]int{{1, 1}, {3, 1}, {4, 1}, {20, 1}, {127, 1}, {129, 1}, {260, 1}, {8, 65}, {3, 50}, {130, 3}, {4 << 16, 2}} {
+			units, n := shape[0], shape[0]*shape[1]
+			outputs := make([]float32, 2*n)
+			for k := range outputs {
+				outputs[k] = float32(k%11-5) / 3
+			}
+			if n > 20 {
+				outputs[2*n-1], outputs[2*n-2], outputs[2*n-3], outputs[n/4] = 710, -800, float32(math.NaN()), float32(math.Inf(1))
+			}
+			run := func() (states, residuals, information []float32, log float64) {
+				states, residuals, information = make([]float32, n), slices.Clone(outputs), slices.Clone(outputs)
+				DrawGaussian(states, outputs, units, floor, 9, philox.Counter{Word: philox.Word{Unit: 11, Layer: 2}, Sample: 5, Datum: 6, Step: 7})
+				InformationGaussian(information, units, floor, 0.3)
+				return states, residuals, information, ResidualGaussian(residuals, states, units, floor)
+			}
+			states, residuals, information, log := run()
+			with(&portable, func() {
+				wantStates, wantResiduals, wantInformation, want := run()
+				if !sameBits(states, wantStates) || !sameBits(residuals, wantResiduals) || !sameBits(information, wantInformation) || math.Float64bits(log) != math.Float64bits(want) {
+					t.Errorf("%d positions of %d units differ from portable code", shape[1], units)
+				}
+			})
+		}
+	})
+}
+
 // logDensity is that of Várady 2025, 7.1.
 func logDensity(outputs []float64, states []float32) float64 {
 	sum := 0.0

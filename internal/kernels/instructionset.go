@@ -35,6 +35,8 @@ type instructionSet struct {
 	doubles       [4]func(x []float64) // of Softplus, Logistic, Log1p and Exp
 	dots          func(to, rows, x []float64)
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
+	blocks        func(r *gaussianRoom, n int, key philox.Key, c philox.Counter)
+	normals       func(r *gaussianRoom, n int)
 	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64
 	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
 	gather        func(to, from Matrix, rows []int32, weights []float32)
@@ -55,7 +57,7 @@ type product = func(c, a, b *float32, rows, depth, strideC, rowStrideA, depthStr
 var portable = instructionSet{
 	name: "portable", lanes: 1, groupBits: 4, columns: 1, tileColumns: 16,
 	atMostOne: portableAtMostOne, doubles: portableDoubles, dots: portableDots,
-	units: portableUnits, addMultiple: portableAddMultiple, transpose: portableTranspose, gather: portableGather,
+	units: portableUnits, blocks: portableBlocks, normals: portableNormals, addMultiple: portableAddMultiple, transpose: portableTranspose, gather: portableGather,
 	bitsOfRows: portableBitsOfRows, bitsOfColumns: portableBitsOfColumns, largest: portableLargest, fix: portableFix, subsets: portableSubsets, bitsProduct: portableBitsProduct, writeRows: portableWriteRows,
 	writeColumns: func(c Matrix, sums []int32, stride int, o *fixedOutput) {
 		portableWriteColumns(c, sums, stride, o, 0, 0)

@@ -14,7 +14,7 @@ func supportedSets() []*instructionSet { return []*instructionSet{&portable, &ne
 // Most kernels in assembly work on whole vectors. The functions here do the rests.
 var neon = instructionSet{
 	name: "neon", lanes: 4, groupBits: 4, columns: 8, tileColumns: 8, products: [...]product{product1NEON, product2NEON, product3NEON},
-	outer: outerNEON, strip32: symmetricStrip32NEON, strip16: symmetricStrip16NEON, units: unitsOfNEON,
+	outer: outerNEON, strip32: symmetricStrip32NEON, strip16: symmetricStrip16NEON, units: unitsOfNEON, blocks: portableBlocks, normals: portableNormals,
 	atMostOne: portableAtMostOne, doubles: portableDoubles, dots: portableDots,
 	transpose: transpose, gather: gather, bitsOfRows: bitsOfRows, bitsOfColumns: bitsOfColumns,
 	largest: func(row []float32) uint32 {

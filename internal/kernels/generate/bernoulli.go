@@ -23,7 +23,7 @@ func bernoulli(s instructionSet) {
 	unitsKernel{wideSet: w, draws: true, scores: true, residuals: true}.write("drawResidual")
 	unitsKernel{wideSet: w, scores: true}.write("score")
 	unitsKernel{wideSet: w, draws: true, scores: true}.write("drawScore")
-	unitsKernel{wideSet: wideSet{s, 2}}.samples()
+	unitsKernel{wideSet: wideSet{s, 2}}.randomWords("samples", 1)
 	one := unitsKernel{wideSet: wideSet{s, 1}}
 	one.means("sigmoids", func(c constants, a, e, onePlus wide) wide { return one.sigmoid(c, a, e, onePlus) })
 	one.means("negateMeans", func(c constants, a, e, onePlus wide) wide {
@@ -32,11 +32,11 @@ func bernoulli(s instructionSet) {
 	})
 }
 
-// samples writes the kernel of the words of counters that differ in their sample.
-func (s unitsKernel) samples() {
-	TEXT("samples"+s.name, 0, "func(to *uint32, vectors int, key uint64, counter *[4]uint32)")
+// randomWords writes a kernel of the words of counters that differ in the given word, where it counts blocks.
+func (s unitsKernel) randomWords(name string, word int) {
+	TEXT(name+s.name, 0, "func(to *uint32, vectors int, key uint64, counter *[4]uint32)")
 	Pragma("noescape") // the counter is on the stack
-	to, vectors, p := argument("to"), argument("vectors"), s.newPhilox(1)
+	to, vectors, p := argument("to"), argument("vectors"), s.newPhilox(word)
 	Label("vector")
 	for i, words := range s.words(p) {
 		VMOVUPS(words, Mem{Base: to, Disp: i * s.bytes()})

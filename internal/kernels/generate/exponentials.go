@@ -98,16 +98,27 @@ const (
 	greaterOrEqual = 0x1d
 )
 
+const (
+	nearest = iota
+	down
+	up
+)
+
+// round rounds x to integers in a direction.
+func (s instructionSet) round(direction uint64, x reg.VecVirtual) {
+	if s.lanes == 16 {
+		VRNDSCALEPD(Imm(direction), x, x)
+	} else {
+		VROUNDPD(Imm(direction), x, x)
+	}
+}
+
 // exp replaces x by eˣ = 2ⁿ·(eʳ)¹⁶.
 func (s instructionSet) exp(x reg.VecVirtual) {
 	n, p := s.vector(), s.copies(2.4801587301587301587e-5)
 	VMAXPD(x, s.copies(-1000), x) // whose exponential is 0, or x where it is NaN
 	s.with(multiplyDoubles, math.Log2E, x, n)
-	if s.lanes == 16 {
-		VRNDSCALEPD(Imm(0), n, n)
-	} else {
-		VROUNDPD(Imm(0), n, n)
-	}
+	s.round(nearest, n)
 	s.with(subtractProduct, 0.69314718055966295651160180568695068359375, n, x)
 	s.with(subtractProduct, 0.28235290563031577122588448175013436025525412068e-12, n, x)
 	s.with(multiplyDoubles, 1.0/16, x, x)

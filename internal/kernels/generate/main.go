@@ -18,6 +18,7 @@ import (
 //go:generate go run . -kernel bits -out ../bits_amd64.s -stubs ../bits_amd64.go -pkg kernels
 //go:generate go run . -kernel exponentials -out ../exponentials_amd64.s -stubs ../exponentials_amd64.go -pkg kernels
 //go:generate go run . -kernel gather -out ../gather_amd64.s -stubs ../gather_amd64.go -pkg kernels
+//go:generate go run . -kernel gaussian -out ../gaussian_amd64.s -stubs ../gaussian_amd64.go -pkg kernels
 //go:generate go run . -kernel outer -out ../outer_amd64.s -stubs ../outer_amd64.go -pkg kernels
 //go:generate go run . -kernel product -out ../product_amd64.s -stubs ../product_amd64.go -pkg kernels
 //go:generate go run . -kernel symmetric -out ../symmetric_amd64.s -stubs ../symmetric_amd64.go -pkg kernels
@@ -29,6 +30,7 @@ var kernels = map[string]func(instructionSet){
 	"bits":         bits,
 	"exponentials": exponentials,
 	"gather":       gather,
+	"gaussian":     gaussian,
 	"outer":        outer,
 	"product":      product,
 	"symmetric":    symmetric,
