@@ -156,12 +156,11 @@ func (e *importance) moment(row, sample, output int) moment {
 }
 
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
-	sums := make([]engine.WeightSum, data.Rows)
+	sums, halves := make([]engine.WeightSum, data.Rows), make([]engine.WeightSum, data.Rows)
 	p, done := newPiece(data.Rows, min(samples, samplesAPass)), work.Meter(progress, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
 		numbers := make([]float64, passesALaunch*p.rows*weightSumSize)
-		full := samples / p.samples * p.samples
 		return cut(ctx, data.Rows, p.rows, func(row, rows int) error {
 			// some evaluates n samples starting at from; each is the number per pass.
 			some := func(from, n, each int) error {
@@ -181,15 +180,23 @@ func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, see
 					return s.memory.err
 				})
 			}
-			if err := some(0, full, p.samples); err != nil || full == samples {
+			all := func(from, n int) error {
+				full := n / p.samples * p.samples
+				if err := some(from, full, p.samples); err != nil || full == n {
+					return err
+				}
+				return some(from+full, n-full, n-full)
+			}
+			if err := all(0, samples/2); err != nil {
 				return err
 			}
-			return some(full, samples-full, samples-full)
+			copy(halves[row:row+rows], sums[row:])
+			return all(samples/2, samples-samples/2)
 		})
 	})
 	likelihoods := make([]engine.Likelihood, data.Rows)
 	for r := range likelihoods {
-		likelihoods[r] = sums[r].Likelihood()
+		likelihoods[r] = sums[r].AfterHalf(halves[r])
 	}
 	return likelihoods, err
 }

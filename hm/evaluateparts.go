@@ -39,11 +39,7 @@ func (m *Model) evaluateParts(ctx context.Context, split dataset.Split, samples,
 	if err != nil {
 		return Evaluation{}, err
 	}
-	e, err := mergeParts(done, dir, split, samples, time.Since(start).Seconds())
-	if err != nil {
-		return e, err
-	}
-	return m.halved(ctx, e, split)
+	return mergeParts(done, dir, split, samples, time.Since(start).Seconds())
 }
 
 // workOn returns a text that identifies an evaluation: the model, the rows, the number of samples and the seed.
@@ -72,6 +68,8 @@ var estimated = []struct {
 	{"log_p_tilde_star", func(l *engine.Likelihood) *float64 { return &l.LogPTildeStar }},
 	{"ess", func(l *engine.Likelihood) *float64 { return &l.ESS }},
 	{"ess_star", func(l *engine.Likelihood) *float64 { return &l.ESSStar }},
+	{"log_p_of_half", func(l *engine.Likelihood) *float64 { return &l.LogPOfHalf }},
+	{"log_p_tilde_star_of_half", func(l *engine.Likelihood) *float64 { return &l.LogPTildeStarOfHalf }},
 }
 
 // evaluatePart evaluates the given number of rows from row first on, with the draws of a whole evaluation.

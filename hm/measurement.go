@@ -111,7 +111,7 @@ func (e Experiment) checkMeasurements(set *dataset.Set) error {
 func (m Measurement) take(ctx context.Context, model *Model, set *dataset.Set) (runs.Measures, error) {
 	rows, _ := set.Split(m.Split)
 	model = model.WithSeed(1)
-	e, err := model.likelihoods(ctx, model.Subset(rows, m.Rows), m.Samples, nil)
+	e, err := model.Evaluate(ctx, model.Subset(rows, m.Rows), m.Samples, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -137,17 +137,8 @@ type Evaluation struct {
 // (BiHM thesis 2016, 3.8). If values are missing, p(x,h) is of the observed values and h, and p* has no estimates. Evaluate
 // binarises rows as training did, whatever binarisation their set has.
 // progress, which may be nil, is called with the fraction of the work done. WithLogZ2 and Complete
-// add further estimates. If few samples are effective, Evaluate repeats estimates with half of the samples.
+// add further estimates.
 func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
-	e, err := m.likelihoods(ctx, split, samples, progress)
-	if err != nil {
-		return e, err
-	}
-	return m.halved(ctx, e, split)
-}
-
-// likelihoods returns Evaluate, without the estimates from half of the samples.
-func (m *Model) likelihoods(ctx context.Context, split dataset.Split, samples int, progress func(float64)) (Evaluation, error) {
 	data, err := m.data(split, samples)
 	if err != nil {
 		return Evaluation{}, err
@@ -164,37 +155,11 @@ func (m *Model) likelihoods(ctx context.Context, split dataset.Split, samples in
 	return evaluationOf(likelihoods, split, samples, time.Since(start).Seconds()), nil
 }
 
-// halved adds to an evaluation of a split how far the estimates from half of the samples are from the estimates from all.
-// It repeats the estimates for rows with about 4 million samples, and none if enough samples are effective.
-func (m *Model) halved(ctx context.Context, e Evaluation, split dataset.Split) (Evaluation, error) {
-	if e.Samples < 2 || !e.SampleSizes[runs.LogP.Key].Lean() && !e.SampleSizes[tildeStarMeasure.Key].Lean() {
-		return e, nil
-	}
-	model, err := m.engine.model()
-	if err != nil {
-		return e, err
-	}
-	rows := min(e.Data, rowsAPart(e.Samples))
-	half, err := model.Evaluate(ctx, m.experiment.data(split).Part(0, rows), e.Samples/2, m.seed, nil)
-	if err != nil {
-		return e, err
-	}
-	settle(half, split)
-	logP, star := e.SampleSizes[runs.LogP.Key], e.SampleSizes[tildeStarMeasure.Key]
-	logP.Moved, star.Moved = 0, 0
-	for r, l := range half {
-		logP.Moved += runs.Float((e.Each[r] - l.LogP) / float64(rows))
-		star.Moved += runs.Float((e.EachTildeStar[r] - l.LogPTildeStar) / float64(rows))
-	}
-	e.SampleSizes = runs.SampleSizes{runs.LogP.Key: logP, tildeStarMeasure.Key: star}
-	return e, nil
-}
-
 // settle gives rows without observed values their exact log p, which is 0.
 func settle(likelihoods []engine.Likelihood, of dataset.Split) {
 	for r := range likelihoods {
 		if mask := of.Mask(r); mask != nil && !slices.Contains(mask, false) {
-			likelihoods[r].LogP, likelihoods[r].ESS = 0, 1
+			likelihoods[r].LogP, likelihoods[r].LogPOfHalf, likelihoods[r].ESS = 0, 0, 1
 		}
 	}
 }
@@ -209,10 +174,16 @@ func evaluationOf(likelihoods []engine.Likelihood, of dataset.Split, samples int
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
 		e.EachESS, essStar = append(e.EachESS, l.ESS), append(essStar, l.ESSStar)
 	}
-	e.SampleSizes = runs.SampleSizes{
-		runs.LogP.Key:        runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, e.EachESS, nil),
-		tildeStarMeasure.Key: runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, essStar, nil),
+	logP := runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, e.EachESS, nil)
+	star := runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, essStar, nil)
+	if logP.Lean() || star.Lean() {
+		logP.Moved, star.Moved = 0, 0
+		for _, l := range likelihoods {
+			logP.Moved += runs.Float((l.LogP - l.LogPOfHalf) / float64(len(likelihoods)))
+			star.Moved += runs.Float((l.LogPTildeStar - l.LogPTildeStarOfHalf) / float64(len(likelihoods)))
+		}
 	}
+	e.SampleSizes = runs.SampleSizes{runs.LogP.Key: logP, tildeStarMeasure.Key: star}
 	mean := func(field func(engine.Likelihood) float64) (float64, runs.Float) {
 		values := make([]float64, len(likelihoods))
 		for i := range values {

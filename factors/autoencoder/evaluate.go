@@ -83,8 +83,8 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 			})
 		}
 		for r, s := range sums {
-			of[first+r] = s.Likelihood()
-			ess[first+r], moved[first+r] = of[first+r].ESS, of[first+r].LogP-halves[r].Likelihood().LogP
+			l := s.AfterHalf(halves[r])
+			of[first+r], ess[first+r], moved[first+r] = l, l.ESS, l.LogP-l.LogPOfHalf
 		}
 		done(last - first)
 	})

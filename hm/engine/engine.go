@@ -238,6 +238,8 @@ type Likelihood struct {
 	LogPTildeStar float64 // 2 log (1/K) Σ √(p(x,h)/q(h|x))
 	ESS           float64 // (Σω)²/(K Σω²), ω = p/q
 	ESSStar       float64 // ESS for ω = √(p/q), the weights of p*(h|x)
+	// LogPOfHalf and LogPTildeStarOfHalf are the estimates from the first K/2 samples, or NaN if K is 1.
+	LogPOfHalf, LogPTildeStarOfHalf float64
 }
 
 // Model evaluates and samples a machine. Each method stops early with the context's error.

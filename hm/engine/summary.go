@@ -65,6 +65,13 @@ func (s *WeightSum) Merge(other WeightSum) {
 	s.Logs += other.Logs
 }
 
+// AfterHalf returns the estimates, and those of a half, the sum of the first half of the weights.
+func (s *WeightSum) AfterHalf(half WeightSum) Likelihood {
+	l, of := s.Likelihood(), half.Likelihood()
+	l.LogPOfHalf, l.LogPTildeStarOfHalf = of.LogP, of.LogPTildeStar
+	return l
+}
+
 // Likelihood returns the estimates from the weights p/q accumulated so far.
 func (s *WeightSum) Likelihood() Likelihood {
 	n := float64(s.Count)

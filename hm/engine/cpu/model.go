@@ -64,14 +64,17 @@ func (v *pass) observe(data engine.Data, seed uint64, from int) place {
 // Evaluate draws the visible units once per datum, and sums the weights as the samples arrive.
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	likelihoods := make([]engine.Likelihood, data.Rows)
-	sums := make([]engine.WeightSum, data.Rows)
+	sums, halves := make([]engine.WeightSum, data.Rows), make([]engine.WeightSum, data.Rows)
 	err := m.importance(ctx, data, samples, philox.Importance, seed, progress, func(v *pass, from, first int) {
 		for r := range v.rows() {
-			sums[from+r/v.samples].Add(v.logP[r] - v.logQ[r])
+			row := from + r/v.samples
+			if sums[row].Add(v.logP[r] - v.logQ[r]); sums[row].Count == samples/2 {
+				halves[row] = sums[row]
+			}
 		}
 		if first+v.samples == samples {
 			for row := from; row < from+v.data; row++ {
-				likelihoods[row] = sums[row].Likelihood()
+				likelihoods[row] = sums[row].AfterHalf(halves[row])
 			}
 		}
 	})
