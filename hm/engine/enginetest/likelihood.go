@@ -57,7 +57,7 @@ func varianceOfLogWeight(n *oracle.Networks, x []float64) float64 {
 }
 
 // chunksOfSamples tests that cutting samples into chunks changes nothing: a sample of a datum is
-// the same however many are drawn, and Evaluate sums what LogWeights returns.
+// the same however many are drawn, and Evaluate sums what LogWeights returns, and half of it.
 func chunksOfSamples(t *testing.T, e engine.Engine) {
 	every(t, func(t *testing.T, p *engine.Parameters) {
 		const most = 1500
@@ -68,15 +68,26 @@ func chunksOfSamples(t *testing.T, e engine.Engine) {
 			weights := must(model.LogWeights(t.Context(), data, samples, seed))(t)
 			estimates := must(model.Evaluate(t.Context(), data, samples, seed, nil))(t)
 			for r := range data.Rows {
-				var sum engine.WeightSum
+				var sum, half engine.WeightSum
 				for k := range samples {
 					l := weights[r*samples+k]
-					sum.Add(l)
+					if sum.Add(l); k < samples/2 {
+						half.Add(l)
+					}
 					if want := all[r*most+k]; !(math.Abs(l-want) <= 1e-5) {
 						t.Fatalf("sample %d of datum %d: log weight %v of %d samples, %v of %d", k, r, l, samples, want, most)
 					}
 				}
-				wantLikelihood(t, estimates[r], sum.Likelihood())
+				want := sum.AfterHalf(half)
+				wantLikelihood(t, estimates[r], want)
+				for what, pair := range map[string][2]float64{
+					"log p":   {estimates[r].LogPOfHalf, want.LogPOfHalf},
+					"log p̃*": {estimates[r].LogPTildeStarOfHalf, want.LogPTildeStarOfHalf},
+				} {
+					if half.Count > 0 && !(math.Abs(pair[0]-pair[1]) <= 1e-5*(1+math.Abs(pair[1]))) {
+						t.Errorf("%s of half of %d samples is %v, want %v", what, samples, pair[0], pair[1])
+					}
+				}
 			}
 		}
 	}, small, large)
