@@ -1,7 +1,6 @@
 package sequences
 
 import (
-	"math"
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
@@ -65,10 +64,7 @@ func (m *RNNRBM) activate(x kernels.Matrix) {
 		return
 	}
 	for i := range x.Rows {
-		row := kernels.Row(x, i)
-		for j, a := range row {
-			row[j] = float32(math.Tanh(float64(a)))
-		}
+		kernels.RoundedTanh(kernels.Row(x, i))
 	}
 }
 

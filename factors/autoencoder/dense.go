@@ -1,8 +1,6 @@
 package autoencoder
 
 import (
-	"math"
-
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -26,12 +24,12 @@ func (a *Activation) UnmarshalText(t []byte) error { return activationNames.Pars
 func (a Activation) apply(units kernels.Matrix) {
 	for r := range units.Rows {
 		row := kernels.Row(units, r)
+		if a == Tanh {
+			kernels.RoundedTanh(row)
+			continue
+		}
 		for j, v := range row {
-			if a == ReLU {
-				row[j] = max(0, v)
-			} else {
-				row[j] = float32(math.Tanh(float64(v)))
-			}
+			row[j] = max(0, v)
 		}
 	}
 }

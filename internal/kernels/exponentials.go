@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Softplus, Logistic, Log1p and Exp give the bits of package math, built for GOAMD64=v1. On an amd64 processor with fused
+// Softplus, Logistic, Log1p, Exp and RoundedTanh give the bits of package math, built for GOAMD64=v1. On an amd64 processor with fused
 // multiply-add, they use it, as math.Exp does.
 
 // Softplus replaces each x by log(1 + eˣ).
@@ -31,10 +31,26 @@ func Log1p(x []float64) {
 	s.doubles[2](x)
 }
 
+// RoundedTanh replaces each x by tanh x, computed in double precision.
+func RoundedTanh(x []float32) {
+	r := doubleRooms.Get().(*doubleRoom)
+	defer doubleRooms.Put(r)
+	for first := 0; first < len(x); first += atATime {
+		some := x[first:min(first+atATime, len(x))]
+		for i, v := range some {
+			r.doubles[i] = float64(v)
+		}
+		current.doubles[4](r.whole(len(some)))
+		for i := range some {
+			some[i] = float32(r.doubles[i])
+		}
+	}
+}
+
 var portableDoubles = [...]func(x []float64){
 	each(func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }),
 	each(func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }),
-	each(math.Log1p), each(math.Exp),
+	each(math.Log1p), each(math.Exp), each(math.Tanh),
 }
 
 func each(f func(x float64) float64) func(x []float64) {

@@ -16,6 +16,8 @@ func softplusAVX2(x *float64, vectors int)
 
 func log1pAVX2(x *float64, vectors int)
 
+func tanhAVX2(x *float64, vectors int)
+
 func logisticAVX2(x *float64, vectors int)
 
 func addSinglesAVX512(to *float64, from *float32, vectors int)
@@ -29,5 +31,7 @@ func expAVX512(x *float64, vectors int)
 func softplusAVX512(x *float64, vectors int)
 
 func log1pAVX512(x *float64, vectors int)
+
+func tanhAVX512(x *float64, vectors int)
 
 func logisticAVX512(x *float64, vectors int)

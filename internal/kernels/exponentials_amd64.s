@@ -1260,6 +1260,235 @@ vector:
 	VZEROUPPER
 	RET
 
+// func tanhAVX2(x *float64, vectors int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhAVX2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+
+vector:
+	VMOVUPD      (AX), Y0
+	VANDPD       vector_ffffffff_7fffffff<>+0(SB), Y0, Y1
+	VADDPD       Y1, Y1, Y2
+	VBROADCASTSD vector_1a01a01a_3efa01a0<>+0(SB), Y4
+	VBROADCASTSD vector_0_c08f4000<>+0(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VMULPD       vector_652b82fe_3ff71547<>+0(SB), Y2, Y3
+	VROUNDPD     $0x00, Y3, Y3
+	VFNMADD231PD vector_fefa3000_3fe62e42<>+0(SB), Y3, Y2
+	VFNMADD231PD vector_f278ece6_3d53de6a<>+0(SB), Y3, Y2
+	VMULPD       vector_0_3fb00000<>+0(SB), Y2, Y2
+	VFMADD213PD  vector_1a01a01a_3f2a01a0<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_16c16c17_3f56c16c<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_11111111_3f811111<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_55555555_3fa55555<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_55555555_3fc55555<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_0_3fe00000<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_0_3ff00000<>+0(SB), Y2, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       vector_0_40000000<>+0(SB), Y2, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       vector_0_40000000<>+0(SB), Y2, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       vector_0_40000000<>+0(SB), Y2, Y4
+	VMULPD       Y4, Y2, Y2
+	VADDPD       vector_0_40000000<>+0(SB), Y2, Y4
+	VFMADD213PD  vector_0_3ff00000<>+0(SB), Y4, Y2
+	VCVTPD2DQY   Y3, X4
+	VPSRAD       $0x01, X4, X5
+	VPSUBD       X5, X4, X4
+	VPMOVSXDQ    X5, Y5
+	VPADDQ       vector_3ff_0<>+0(SB), Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y2, Y2
+	VPMOVSXDQ    X4, Y4
+	VPADDQ       vector_3ff_0<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y2, Y2
+	VBROADCASTSD vector_0_408ff800<>+0(SB), Y4
+	VBROADCASTSD vector_0_7ff00000<>+0(SB), Y5
+	VCMPPD       $0x1e, Y4, Y3, Y3
+	VBLENDVPD    Y3, Y5, Y2, Y2
+	VADDPD       vector_0_3ff00000<>+0(SB), Y2, Y2
+	VBROADCASTSD vector_0_40000000<>+0(SB), Y3
+	VDIVPD       Y2, Y3, Y2
+	VBROADCASTSD vector_0_3ff00000<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y2
+	VANDPD       vector_0_80000000<>+0(SB), Y0, Y3
+	VORPD        Y3, Y2, Y2
+	VBROADCASTSD vector_aafd6f4b_bfeedc5b<>+0(SB), Y4
+	VMULPD       Y0, Y0, Y3
+	VMULPD       Y3, Y4, Y4
+	VADDPD       vector_e26682d_c058d26a<>+0(SB), Y4, Y4
+	VMULPD       Y3, Y4, Y4
+	VADDPD       vector_30580563_c0993ac0<>+0(SB), Y4, Y4
+	VADDPD       vector_8a581b86_405c33f2<>+0(SB), Y3, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       vector_e5535fa_40a176fa<>+0(SB), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VADDPD       vector_2442040c_40b2ec10<>+0(SB), Y5, Y5
+	VMULPD       Y3, Y0, Y3
+	VMULPD       Y4, Y3, Y3
+	VDIVPD       Y5, Y3, Y3
+	VADDPD       Y3, Y0, Y3
+	VXORPS       Y4, Y4, Y4
+	VCMPPD       $0x00, Y4, Y0, Y4
+	VBLENDVPD    Y4, Y0, Y3, Y3
+	VBROADCASTSD vector_0_3fe40000<>+0(SB), Y0
+	VCMPPD       $0x1d, Y0, Y1, Y0
+	VBLENDVPD    Y0, Y2, Y3, Y3
+	VMOVAPD      Y3, Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         $0x20, AX
+	DECQ         CX
+	JNZ          vector
+	VZEROUPPER
+	RET
+
+DATA vector_ffffffff_7fffffff<>+0(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+4(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+8(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+12(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+16(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+20(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+24(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+28(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+32(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+36(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+40(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+44(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+48(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+52(SB)/4, $0x7fffffff
+DATA vector_ffffffff_7fffffff<>+56(SB)/4, $0xffffffff
+DATA vector_ffffffff_7fffffff<>+60(SB)/4, $0x7fffffff
+GLOBL vector_ffffffff_7fffffff<>(SB), RODATA|NOPTR, $64
+
+DATA vector_aafd6f4b_bfeedc5b<>+0(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+4(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+8(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+12(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+16(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+20(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+24(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+28(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+32(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+36(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+40(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+44(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+48(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+52(SB)/4, $0xbfeedc5b
+DATA vector_aafd6f4b_bfeedc5b<>+56(SB)/4, $0xaafd6f4b
+DATA vector_aafd6f4b_bfeedc5b<>+60(SB)/4, $0xbfeedc5b
+GLOBL vector_aafd6f4b_bfeedc5b<>(SB), RODATA|NOPTR, $64
+
+DATA vector_e26682d_c058d26a<>+0(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+4(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+8(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+12(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+16(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+20(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+24(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+28(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+32(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+36(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+40(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+44(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+48(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+52(SB)/4, $0xc058d26a
+DATA vector_e26682d_c058d26a<>+56(SB)/4, $0x0e26682d
+DATA vector_e26682d_c058d26a<>+60(SB)/4, $0xc058d26a
+GLOBL vector_e26682d_c058d26a<>(SB), RODATA|NOPTR, $64
+
+DATA vector_30580563_c0993ac0<>+0(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+4(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+8(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+12(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+16(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+20(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+24(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+28(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+32(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+36(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+40(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+44(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+48(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+52(SB)/4, $0xc0993ac0
+DATA vector_30580563_c0993ac0<>+56(SB)/4, $0x30580563
+DATA vector_30580563_c0993ac0<>+60(SB)/4, $0xc0993ac0
+GLOBL vector_30580563_c0993ac0<>(SB), RODATA|NOPTR, $64
+
+DATA vector_8a581b86_405c33f2<>+0(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+4(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+8(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+12(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+16(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+20(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+24(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+28(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+32(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+36(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+40(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+44(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+48(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+52(SB)/4, $0x405c33f2
+DATA vector_8a581b86_405c33f2<>+56(SB)/4, $0x8a581b86
+DATA vector_8a581b86_405c33f2<>+60(SB)/4, $0x405c33f2
+GLOBL vector_8a581b86_405c33f2<>(SB), RODATA|NOPTR, $64
+
+DATA vector_e5535fa_40a176fa<>+0(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+4(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+8(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+12(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+16(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+20(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+24(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+28(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+32(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+36(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+40(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+44(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+48(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+52(SB)/4, $0x40a176fa
+DATA vector_e5535fa_40a176fa<>+56(SB)/4, $0x0e5535fa
+DATA vector_e5535fa_40a176fa<>+60(SB)/4, $0x40a176fa
+GLOBL vector_e5535fa_40a176fa<>(SB), RODATA|NOPTR, $64
+
+DATA vector_2442040c_40b2ec10<>+0(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+4(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+8(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+12(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+16(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+20(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+24(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+28(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+32(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+36(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+40(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+44(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+48(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+52(SB)/4, $0x40b2ec10
+DATA vector_2442040c_40b2ec10<>+56(SB)/4, $0x2442040c
+DATA vector_2442040c_40b2ec10<>+60(SB)/4, $0x40b2ec10
+GLOBL vector_2442040c_40b2ec10<>(SB), RODATA|NOPTR, $64
+
+DATA vector_0_3fe40000<>+0(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+4(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+8(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+12(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+16(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+20(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+24(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+28(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+32(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+36(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+40(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+44(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+48(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+52(SB)/4, $0x3fe40000
+DATA vector_0_3fe40000<>+56(SB)/4, $0x00000000
+DATA vector_0_3fe40000<>+60(SB)/4, $0x3fe40000
+GLOBL vector_0_3fe40000<>(SB), RODATA|NOPTR, $64
+
 // func logisticAVX2(x *float64, vectors int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·logisticAVX2(SB), NOSPLIT, $0-16
@@ -1859,6 +2088,81 @@ vector:
 	ADDQ         $0x40, AX
 	DECQ         CX
 	JNZ          vector
+	VZEROUPPER
+	RET
+
+// func tanhAVX512(x *float64, vectors int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·tanhAVX512(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), AX
+	MOVQ vectors+8(FP), CX
+
+vector:
+	VMOVUPD           (AX), Z0
+	VANDPD            vector_ffffffff_7fffffff<>+0(SB), Z0, Z1
+	VADDPD            Z1, Z1, Z2
+	VBROADCASTSD      vector_1a01a01a_3efa01a0<>+0(SB), Z4
+	VBROADCASTSD      vector_0_c08f4000<>+0(SB), Z3
+	VMAXPD            Z2, Z3, Z2
+	VMULPD.BCST       vector_652b82fe_3ff71547<>+0(SB), Z2, Z3
+	VRNDSCALEPD       $0x00, Z3, Z3
+	VFNMADD231PD.BCST vector_fefa3000_3fe62e42<>+0(SB), Z3, Z2
+	VFNMADD231PD.BCST vector_f278ece6_3d53de6a<>+0(SB), Z3, Z2
+	VMULPD.BCST       vector_0_3fb00000<>+0(SB), Z2, Z2
+	VFMADD213PD.BCST  vector_1a01a01a_3f2a01a0<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_16c16c17_3f56c16c<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_11111111_3f811111<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_55555555_3fa55555<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_55555555_3fc55555<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_0_3fe00000<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_0_3ff00000<>+0(SB), Z2, Z4
+	VMULPD            Z4, Z2, Z2
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z2, Z4
+	VMULPD            Z4, Z2, Z2
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z2, Z4
+	VMULPD            Z4, Z2, Z2
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z2, Z4
+	VMULPD            Z4, Z2, Z2
+	VADDPD.BCST       vector_0_40000000<>+0(SB), Z2, Z4
+	VFMADD213PD.BCST  vector_0_3ff00000<>+0(SB), Z4, Z2
+	VSCALEFPD         Z3, Z2, Z2
+	VBROADCASTSD      vector_0_408ff800<>+0(SB), Z4
+	VBROADCASTSD      vector_0_7ff00000<>+0(SB), Z5
+	VCMPPD            $0x1e, Z4, Z3, K1
+	VMOVAPD           Z5, K1, Z2
+	VADDPD.BCST       vector_0_3ff00000<>+0(SB), Z2, Z2
+	VBROADCASTSD      vector_0_40000000<>+0(SB), Z3
+	VDIVPD            Z2, Z3, Z2
+	VBROADCASTSD      vector_0_3ff00000<>+0(SB), Z3
+	VSUBPD            Z2, Z3, Z2
+	VANDPD            vector_0_80000000<>+0(SB), Z0, Z3
+	VORPD             Z3, Z2, Z2
+	VBROADCASTSD      vector_aafd6f4b_bfeedc5b<>+0(SB), Z4
+	VMULPD            Z0, Z0, Z3
+	VMULPD            Z3, Z4, Z4
+	VADDPD.BCST       vector_e26682d_c058d26a<>+0(SB), Z4, Z4
+	VMULPD            Z3, Z4, Z4
+	VADDPD.BCST       vector_30580563_c0993ac0<>+0(SB), Z4, Z4
+	VADDPD.BCST       vector_8a581b86_405c33f2<>+0(SB), Z3, Z5
+	VMULPD            Z3, Z5, Z5
+	VADDPD.BCST       vector_e5535fa_40a176fa<>+0(SB), Z5, Z5
+	VMULPD            Z3, Z5, Z5
+	VADDPD.BCST       vector_2442040c_40b2ec10<>+0(SB), Z5, Z5
+	VMULPD            Z3, Z0, Z3
+	VMULPD            Z4, Z3, Z3
+	VDIVPD            Z5, Z3, Z3
+	VADDPD            Z3, Z0, Z3
+	VXORPS            Z4, Z4, Z4
+	VCMPPD            $0x00, Z4, Z0, K1
+	VMOVAPD           Z0, K1, Z3
+	VBROADCASTSD      vector_0_3fe40000<>+0(SB), Z0
+	VCMPPD            $0x1d, Z0, Z1, K1
+	VMOVAPD           Z2, K1, Z3
+	VMOVAPD           Z3, Z0
+	VMOVUPD           Z0, (AX)
+	ADDQ              $0x40, AX
+	DECQ              CX
+	JNZ               vector
 	VZEROUPPER
 	RET
 

@@ -11,7 +11,7 @@ import (
 // The vector kernels give the bits of package math in every lane, so that old runs resume with the same bytes. The
 // numbers include the ends of all branches, and those whose exponentials are too small or too large.
 func TestDoublesHaveTheBitsOfPackageMath(t *testing.T) {
-	numbers := []float64{0, 0x1p-54, 0x1p-29, 0x1p-20, math.Sqrt2 - 1, 1, 0x1p52, 0x1p53, 708, 709.4, 709.6, 744.5, 745.2, 1e300, math.Inf(1)}
+	numbers := []float64{0, 0x1p-54, 0x1p-29, 0x1p-20, math.Sqrt2 - 1, 0.625, 1, 44.014, 0x1p52, 0x1p53, 708, 709.4, 709.6, 744.5, 745.2, 1e300, math.Inf(1)}
 	for _, x := range numbers {
 		numbers = append(numbers, math.Nextafter(x, 0), math.Nextafter(x, 1e308))
 	}
@@ -24,7 +24,7 @@ func TestDoublesHaveTheBitsOfPackageMath(t *testing.T) {
 	}
 	numbers = append(numbers, math.NaN())
 	eachSet(t, func(t *testing.T) {
-		for i, kernel := range []func([]float64){Softplus, Logistic, Log1p, Exp} {
+		for i, kernel := range []func([]float64){Softplus, Logistic, Log1p, Exp, func(x []float64) { current.doubles[4](x) }} {
 			for first, n := 0, 0; first < len(numbers); first, n = first+n, (n+1)%40 {
 				from := numbers[first:min(first+n, len(numbers))]
 				got := append([]float64(nil), from...)
@@ -42,6 +42,22 @@ func TestDoublesHaveTheBitsOfPackageMath(t *testing.T) {
 					}
 				}
 			}
+		}
+	})
+}
+
+func TestRoundedTanh(t *testing.T) {
+	eachSet(t, func(t *testing.T) {
+		for n := range 300 {
+			f := newField(uint64(n))
+			x, want := f.vector(n), make([]float32, n)
+			for i, v := range x {
+				want[i] = float32(math.Tanh(float64(v)))
+			}
+			if RoundedTanh(x); !sameBits(x, want) {
+				t.Fatalf("of %d numbers, tanh is %v, want %v", n, x, want)
+			}
+			f.check(t, n)
 		}
 	})
 }

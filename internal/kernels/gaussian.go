@@ -17,25 +17,28 @@ import (
 // atATime is the number of units that are computed at a time.
 const atATime = 128
 
-// gaussianRoom is what Gaussian units are computed in.
-type gaussianRoom struct {
-	normals, exponentials [atATime]float64
-	words                 [atATime]uint32
-	counter               [4]uint32
+// doubleRoom is what units are computed in, in double precision.
+type doubleRoom struct {
+	normals, doubles [atATime]float64
+	words            [atATime]uint32
+	counter          [4]uint32
 }
 
-var gaussianRooms = sync.Pool{New: func() any { return new(gaussianRoom) }}
+var doubleRooms = sync.Pool{New: func() any { return new(doubleRoom) }}
 
 // exps computes eᵃ of n units, beginning with the given one.
-func (r *gaussianRoom) exps(outputs []float32, first, n, units int) {
+func (r *doubleRoom) exps(outputs []float32, first, n, units int) {
 	for at, m := range runs(first, n, units) {
 		_, a := ofRun(outputs, first+at, m, units)
 		for i, x := range a {
-			r.exponentials[at+i] = float64(x)
+			r.doubles[at+i] = float64(x)
 		}
 	}
-	Exp(r.exponentials[:(n+7)&^7]) // whole vectors
+	Exp(r.whole(n))
 }
+
+// whole returns the first n numbers and what fills their last vector, so that no kernel leaves a rest.
+func (r *doubleRoom) whole(n int) []float64 { return r.doubles[:(n+7)&^7] }
 
 // runs yields where runs of units at one position begin among n units, and how many units they have.
 func runs(first, n, units int) iter.Seq2[int, int] {
@@ -66,8 +69,8 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 	if int(c.Unit)+len(states)/4 >= 1<<16 { // the Unit would overflow in vector code
 		set = &portable
 	}
-	r := gaussianRooms.Get().(*gaussianRoom)
-	defer gaussianRooms.Put(r)
+	r := doubleRooms.Get().(*doubleRoom)
+	defer doubleRooms.Put(r)
 	block := c.Unit
 	for first := 0; first < len(states); first += atATime {
 		n := min(atATime, len(states)-first)
@@ -77,7 +80,7 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 		r.exps(outputs, first, n, units)
 		for at, m := range runs(first, n, units) {
 			mu, _ := ofRun(outputs, first+at, m, units)
-			e, z := r.exponentials[at:at+m], r.normals[at:at+m]
+			e, z := r.doubles[at:at+m], r.normals[at:at+m]
 			for i, h := range mu {
 				states[first+at+i] = float32(float64(h) + (e[i]+floor)*z[i])
 			}
@@ -87,7 +90,7 @@ func DrawGaussian(states, outputs []float32, units int, floor float64, key philo
 
 // portableBlocks fills the room with at least n random words, and portableNormals turns the words into as many standard
 // normal draws.
-func portableBlocks(r *gaussianRoom, n int, key philox.Key, c philox.Counter) {
+func portableBlocks(r *doubleRoom, n int, key philox.Key, c philox.Counter) {
 	for j := 0; j < n; j += 4 {
 		words := key.Block(c)
 		c.Unit++
@@ -95,7 +98,7 @@ func portableBlocks(r *gaussianRoom, n int, key philox.Key, c philox.Counter) {
 	}
 }
 
-func portableNormals(r *gaussianRoom, n int) {
+func portableNormals(r *doubleRoom, n int) {
 	for j := 0; j < n; j += 2 {
 		radius := math.Sqrt(-2 * math.Log(float64(philox.Uniform(r.words[j]))))
 		sin, cos := math.Sincos(2 * math.Pi * float64(philox.Uniform(r.words[j+1])))
@@ -119,15 +122,15 @@ func ResidualGaussian(outputs, states []float32, units int, floor float64) float
 	const half = 0.9189385332046727 // ln √(2π)
 	sum := -half * float64(len(states))
 	product := 1.0 // of many σ, so that they need only one logarithm
-	r := gaussianRooms.Get().(*gaussianRoom)
-	defer gaussianRooms.Put(r)
+	r := doubleRooms.Get().(*doubleRoom)
+	defer doubleRooms.Put(r)
 	for first := 0; first < len(states); first += atATime {
 		n := min(atATime, len(states)-first)
 		r.exps(outputs, first, n, units)
 		for at, m := range runs(first, n, units) {
 			mu, a := ofRun(outputs, first+at, m, units)
 			for j, h := range states[first+at : first+at+m] {
-				e := r.exponentials[at+j]
+				e := r.doubles[at+j]
 				sigma := e + floor
 				z := (float64(h) - float64(mu[j])) / sigma
 				sum -= z * z / 2
@@ -146,14 +149,14 @@ func ResidualGaussian(outputs, states []float32, units int, floor float64) float
 // InformationGaussian replaces outputs by the diagonal of their Fisher information, times weight: 1/σ² for
 // μ and 2ρ² for a, where ρ = eᵃ/σ. The entries off the diagonal are zero.
 func InformationGaussian(outputs []float32, units int, floor, weight float64) {
-	r := gaussianRooms.Get().(*gaussianRoom)
-	defer gaussianRooms.Put(r)
+	r := doubleRooms.Get().(*doubleRoom)
+	defer doubleRooms.Put(r)
 	for first := 0; first < len(outputs)/2; first += atATime {
 		n := min(atATime, len(outputs)/2-first)
 		r.exps(outputs, first, n, units)
 		for at, m := range runs(first, n, units) {
 			mu, a := ofRun(outputs, first+at, m, units)
-			for j, e := range r.exponentials[at : at+m] {
+			for j, e := range r.doubles[at : at+m] {
 				sigma := e + floor
 				mu[j] = float32(weight / (sigma * sigma))
 				a[j] = float32(weight * 2 * e * e / (sigma * sigma))

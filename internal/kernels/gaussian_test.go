@@ -85,7 +85,7 @@ func TestGaussianDrawsAreThoseOfTheirCounters(t *testing.T) {
 // draws.
 func TestNormalsHaveTheBitsOfPackageMath(t *testing.T) {
 	eachSet(t, func(t *testing.T) {
-		var got, want gaussianRoom
+		var got, want doubleRoom
 		for w := uint32(0); w < 1<<23; {
 			for j := 0; j < atATime; j += 2 {
 				got.words[j], got.words[j+1] = w<<9, w*0x9e3779b1<<9 // an odd multiple of w runs through all draws, too

@@ -32,11 +32,11 @@ type instructionSet struct {
 
 	// The portable functions of the same names say what these do.
 	atMostOne     func(inputs Matrix, biases []float32, rows []int)
-	doubles       [4]func(x []float64) // of Softplus, Logistic, Log1p and Exp
+	doubles       [5]func(x []float64) // of Softplus, Logistic, Log1p, Exp and RoundedTanh
 	dots          func(to, rows, x []float64)
 	units         func(todo int, states, logits []float32, off float32, key philox.Key, c philox.Counter) float64
-	blocks        func(r *gaussianRoom, n int, key philox.Key, c philox.Counter)
-	normals       func(r *gaussianRoom, n int)
+	blocks        func(r *doubleRoom, n int, key philox.Key, c philox.Counter)
+	normals       func(r *doubleRoom, n int)
 	addMultiple   func(x []float32, by float32, y []float32)                      // not for amd64
 	transpose     func(to, from []float32, rows, depth, strideTo, strideFrom int) // at most one row per lane
 	gather        func(to, from Matrix, rows []int32, weights []float32)

@@ -22,7 +22,7 @@ var (
 	avx2 = assembly{
 		transposeAVX2, gatherAVX2, bitsOfRowsAVX2, bitsOfColumnsAVX2, largestAVX2, fixAVX2, subsetsAVX2, writeRowsAVX2, writeColumnsAVX2,
 		[]productOfBits{bitsProduct1AVX2, bitsProduct2AVX2, bitsProduct3AVX2},
-		atMostOneAVX2, [...]func(*float64, int){softplusAVX2, logisticAVX2, log1pAVX2, expAVX2}, dotsAVX2, blocksAVX2, normalsAVX2,
+		atMostOneAVX2, [...]func(*float64, int){softplusAVX2, logisticAVX2, log1pAVX2, expAVX2, tanhAVX2}, dotsAVX2, blocksAVX2, normalsAVX2,
 	}.complete(instructionSet{
 		name: "avx2", lanes: 8, groupBits: 3, products: [...]product{product1AVX2, product2AVX2, product3AVX2},
 		outer: outerAVX2, strip32: symmetricStrip32AVX2, strip16: symmetricStrip16AVX2, units: unitsAVX2, sigmoids: sigmoidsAVX2, negateMeans: negateMeansAVX2, addSingles: addSinglesAVX2, samples: samplesAVX2,
@@ -30,7 +30,7 @@ var (
 	avx512 = assembly{
 		transposeAVX512, gatherAVX512, bitsOfRowsAVX512, bitsOfColumnsAVX512, largestAVX512, fixAVX512, subsetsAVX512, writeRowsAVX512, writeColumnsAVX512,
 		[]productOfBits{bitsProduct1AVX512, bitsProduct2AVX512, bitsProduct3AVX512, bitsProduct4AVX512, bitsProduct5AVX512, bitsProduct6AVX512},
-		atMostOneAVX512, [...]func(*float64, int){softplusAVX512, logisticAVX512, log1pAVX512, expAVX512}, dotsAVX512, blocksAVX512, normalsAVX512,
+		atMostOneAVX512, [...]func(*float64, int){softplusAVX512, logisticAVX512, log1pAVX512, expAVX512, tanhAVX512}, dotsAVX512, blocksAVX512, normalsAVX512,
 	}.complete(instructionSet{
 		name: "avx512", lanes: 16, groupBits: 4, products: [...]product{product1AVX512, product2AVX512, product3AVX512},
 		outer: outerAVX512, strip32: symmetricStrip32AVX512, strip16: symmetricStrip16AVX512, units: unitsAVX512, sigmoids: sigmoidsAVX512, negateMeans: negateMeansAVX512, addSingles: addSinglesAVX512, samples: samplesAVX512,
@@ -52,7 +52,7 @@ type assembly struct {
 	writeColumns  func(c *float32, from, starts *int32, scales *float32, rows, columns, strideC, strideFrom, shift int)
 	bitsProducts  []productOfBits // for one vector of columns, two, …
 	atMostOne     func(inputs, biases *float32, rows *int, count, columns, stride int)
-	doubles       [4]func(x *float64, vectors int)
+	doubles       [5]func(x *float64, vectors int)
 	dots          func(to, rows, x *float64, fours, columns int)
 	blocks        func(to *uint32, vectors int, key uint64, counter *[4]uint32)
 	normals       func(to *float64, words *uint32, vectors int)
@@ -100,12 +100,12 @@ func (k assembly) complete(s instructionSet) instructionSet {
 		}
 		portableDots(to[4*fours:], rows[4*fours*len(x):], x)
 	}
-	s.blocks = func(r *gaussianRoom, n int, key philox.Key, c philox.Counter) {
+	s.blocks = func(r *doubleRoom, n int, key philox.Key, c philox.Counter) {
 		r.counter = counterWords(c)
 		r.counter[0] |= uint32(c.Unit)
 		k.blocks(&r.words[0], (n+lanes-1)/lanes, uint64(key), &r.counter)
 	}
-	s.normals = func(r *gaussianRoom, n int) { k.normals(&r.normals[0], &r.words[0], (n+lanes-1)/lanes) }
+	s.normals = func(r *doubleRoom, n int) { k.normals(&r.normals[0], &r.words[0], (n+lanes-1)/lanes) }
 	for i, kernel := range k.doubles {
 		s.doubles[i] = func(x []float64) {
 			vectors := len(x) / (lanes / 2)

@@ -24,6 +24,7 @@ func exponentials(s instructionSet) {
 		VADDPD(e, x, x)
 	})
 	s.doubles("log1p", s.log1p)
+	s.doubles("tanh", s.tanh)
 	s.doubles("logistic", func(x reg.VecVirtual) {
 		s.with(xorDoubles, math.Copysign(0, -1), x, x)
 		s.exp(x)
@@ -148,6 +149,40 @@ func (s instructionSet) exp(x reg.VecVirtual) {
 		}
 	}
 	s.where(greaterThan, n, s.copies(1023), s.copies(math.Inf(1)), x)
+}
+
+// tanh replaces x by 1 − 2/(e²ˣ + 1), and near 0 by x + x³ times a fraction of polynomials of x².
+func (s instructionSet) tanh(x reg.VecVirtual) {
+	magnitude, far := s.vector(), s.vector()
+	VANDPD(table(0xffffffff, 0x7fffffff), x, magnitude)
+	VADDPD(magnitude, magnitude, far)
+	s.exp(far)
+	s.with(addDoubles, 1, far, far)
+	VDIVPD(far, s.copies(2), far)
+	VSUBPD(far, s.copies(1), far)
+	sign := s.vector()
+	VANDPD(table(0, 1<<31), x, sign)
+	VORPD(sign, far, far)
+
+	square, numerator, denominator := s.vector(), s.copies(-9.64399179425052238628e-1), s.vector()
+	VMULPD(x, x, square)
+	for _, c := range []float64{-9.92877231001918586564e1, -1.61468768441708447952e3} {
+		VMULPD(square, numerator, numerator)
+		s.with(addDoubles, c, numerator, numerator)
+	}
+	s.with(addDoubles, 1.12811678491632931402e2, square, denominator)
+	for _, c := range []float64{2.23548839060100448583e3, 4.84406305325125486048e3} {
+		VMULPD(square, denominator, denominator)
+		s.with(addDoubles, c, denominator, denominator)
+	}
+	near := s.vector()
+	VMULPD(square, x, near)
+	VMULPD(numerator, near, near)
+	VDIVPD(denominator, near, near)
+	VADDPD(near, x, near)
+	s.where(equal, x, s.zero(), x, near)
+	s.where(greaterOrEqual, magnitude, s.copies(0.625), far, near)
+	VMOVAPD(near, x)
 }
 
 // log1p replaces x by log(1+x), for 0 ≤ x < 2⁵³. With u = 1+x = 2ᵏ(1+f), it is k·ln 2 + log(1+f) + c, where c corrects the
