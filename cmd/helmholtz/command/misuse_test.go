@@ -77,6 +77,8 @@ func TestMisuseIsAnsweredByWhatWasMeant(t *testing.T) {
 		"reproduce lst":                                                 `(did you mean "list"?)`,
 		"inpaint testdata/runs/v3/labels/whole --mask lft":              `mask "lft" (did you mean "left"?)`,
 		"inpaint testdata/runs/v3/labels/whole --mask LEFT":             `mask "LEFT" (did you mean "left"?)`,
+		"eval testdata/runs/v3/nrws/whole --dataset nosuch.csv":         "nosuch.csv: the data of the run are the set 3by3, which the program finds by its name: omit the path",
+		"sample testdata/runs/v3/nrws/whole --kind reconstructions --dataset mnist": "mnist: the data of the run are the set 3by3",
 		"data show":           "name one data set or file, got 0 arguments",
 		"pretrained add x":    "name the directory of a run, and the new machine, got 1 argument\n",
 		"train --help nws":    "--help nws: write --help all for all flags",
