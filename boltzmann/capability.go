@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -147,6 +148,7 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 		return nil, nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
+	err = cmp.Or(err, Evaluation{LogZ: z}.CheckAnnealing(o))
 	settle(energies, o.Rows, float64(z.Value))
 	logP, what = LogPBy(energies, size, z)
 	for r := range logP {
