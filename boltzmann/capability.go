@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -115,6 +116,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	z, err := m.LogZ(ctx, rows, a, progress)
+	settle(energies, rows, float64(z.Value))
 	of := Evaluation{LogZ: z, SampleSizes: sampleSizes(size, runs.SampleSize{}, z)}
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(rows, energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
@@ -133,8 +135,8 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	return logP, what, err
 }
 
-// LogPAndErrors is like LogPOfRows, and also returns the standard error of log Z, which all rows share, unless log Z or the free
-// energies are exact or bounds.
+// LogPAndErrors is like LogPOfRows, and also returns the standard error of log Z, which all rows with observed values share, unless
+// log Z or the free energies are exact or bounds.
 func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
 	a, err := AnnealingOf(o)
 	if err != nil {
@@ -146,6 +148,8 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 		return nil, nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
+	err = cmp.Or(err, Evaluation{LogZ: z}.CheckAnnealing(o))
+	settle(energies, o.Rows, float64(z.Value))
 	logP, what = LogPBy(energies, size, z)
 	for r := range logP {
 		logP[r] -= m.encoding.logScale()
@@ -156,6 +160,11 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 			error = math.NaN()
 		}
 		se = slices.Repeat([]float64{error}, len(logP))
+		for r := range se {
+			if isBlank(o.Rows.Mask(r)) {
+				se[r] = 0
+			}
+		}
 	}
 	return logP, se, what, err
 }
@@ -163,6 +172,9 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 // Scores returns −F(v) of each row in nats, and reports whether F(v) is exact.
 func (m *Model) Scores(ctx context.Context, rows dataset.Split) ([]float64, bool, error) {
 	energies, size, err := m.bestFreeEnergy(ctx, rows, m.countable(rows), Annealing{}.samples())
+	if err == nil {
+		err = m.settleExactly(ctx, energies, rows)
+	}
 	floats.Scale(-1, energies)
 	return energies, size.Errs == runs.Exact, err
 }

@@ -20,7 +20,7 @@ import (
 // come from the spread over the rows, and are NaN for a single row. Stochastic binarisation draws each row once,
 // from the seed.
 type Evaluation struct {
-	// LogP is log p(v) = −F(v) − log Z, of the observed units of rows with missing values. For Gaussian units it is the log-density of grey values between 0 and
+	// LogP is log p(v) = −F(v) − log Z, of the observed units of rows with missing values, and 0 for a row without observed values. For Gaussian units it is the log-density of grey values between 0 and
 	// 1; a label is summed out. Its standard error leaves out the error of log Z, which all rows share.
 	LogP   runs.Float `json:"log_p"`
 	LogPSE runs.Float `json:"log_p_se"`
@@ -145,7 +145,10 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		if err != nil && !errors.Is(err, errShortLadder) {
 			return e, err
 		}
-		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
+		own := make([]float64, rows.Rows)
+		settle(own, rows, float64(bridge.LogZ-e.LogZ.Value)) // blank rows have log p 0 by this log Z too
+		moved, _ := meanAndError(rows, own)
+		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ-moved, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
 		e.Bridge, e.SampleSizes = &bridge, e.SampleSizes.With(runs.SampleSizes{
 			"bridge.log_z": bridge.Size, "bridge.log_p": bridge.Size.Plus(e.SampleSizes[runs.FreeEnergy.Key]).Negative()})
 	}
@@ -182,6 +185,8 @@ func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(datas
 	if e.LogZ, err = logZ(); err != nil {
 		return e, err
 	}
+	settle(own, rows, float64(e.LogZ.Value))
+	settle(training, drawn, float64(e.LogZ.Value))
 	e.SampleSizes = sampleSizes(size, trainingSize, e.LogZ)
 	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, size.Errs.And(e.LogZ.Errs).Opposite()
 	e.FreeEnergy, e.FreeEnergySE = meanAndError(rows, own)

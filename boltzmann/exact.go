@@ -68,6 +68,7 @@ func (m *Model) exactLogP(ctx context.Context, rows dataset.Split, states kernel
 	} else {
 		logP, err = m.parameters.exactFreeEnergies(ctx, states)
 	}
+	settle(logP, rows, logZ)
 	for i := range logP {
 		logP[i] = -logP[i] - logZ - m.encoding.logScale()
 	}

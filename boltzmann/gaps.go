@@ -106,10 +106,34 @@ func (w *products) fillIn(states kernels.Matrix, each []likelihood, seed uint64,
 	}
 }
 
+// isBlank reports whether a mask hides all units. The free energy of a row without observed units is −log Z.
+func isBlank(mask dataset.Mask) bool { return mask != nil && !slices.Contains(mask, false) }
+
+// settle gives blank rows their free energy −log Z, whose log p is exactly 0, also if log Z is an estimate.
+func settle(energies []float64, of dataset.Split, logZ float64) {
+	for r := range energies {
+		if isBlank(of.Mask(r)) {
+			energies[r] = -logZ
+		}
+	}
+}
+
+// settleExactly is like settle, with the exact log Z, which it computes if a row is blank.
+func (m *Model) settleExactly(ctx context.Context, energies []float64, of dataset.Split) error {
+	for r := range energies {
+		if isBlank(of.Mask(r)) {
+			logZ, err := m.ExactLogZ(ctx)
+			settle(energies, of, logZ)
+			return err
+		}
+	}
+	return nil
+}
+
 // gapTerms returns the cost of observedFreeEnergies, in factors multiplied.
 func (m *Model) gapTerms(rows dataset.Split) (terms float64) {
 	for r := range rows.Rows {
-		if mask := rows.Mask(r); mask != nil {
+		if mask := rows.Mask(r); mask != nil && !isBlank(mask) {
 			rest, _ := m.parameters.restOf(make([]float32, len(mask)), mask)
 			terms += rest.terms()
 		}
@@ -117,7 +141,8 @@ func (m *Model) gapTerms(rows dataset.Split) (terms float64) {
 	return terms
 }
 
-// observedFreeEnergies returns the exact free energy of the observed units of each row, in nats.
+// observedFreeEnergies returns the exact free energy of the observed units of each row, in nats, and 0 for blank rows, which settle
+// sets.
 func (m *Model) observedFreeEnergies(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	spec := m.parameters.Spec
 	if m.parameters.Layers != nil || spec.labelled() || spec.Visible == Gaussian {
@@ -133,7 +158,10 @@ func (m *Model) observedFreeEnergies(ctx context.Context, rows dataset.Split) ([
 	energies, failures := make([]float64, rows.Rows), make([]error, rows.Rows)
 	work.Parallel(rows.Rows, func(r int) {
 		mask, v := rows.Mask(r), kernels.Row(states, r)
-		if mask == nil {
+		switch {
+		case isBlank(mask):
+			return
+		case mask == nil:
 			energies[r] = m.parameters.freeEnergy(v, make([]float64, m.parameters.Hidden()))
 			return
 		}

@@ -89,6 +89,57 @@ func TestLogPOfObservedUnits(t *testing.T) {
 	}
 }
 
+// Log p of a row without observed values is 0, exactly and without an error, also if log Z is annealed, and its free energy costs
+// nothing. Other rows keep their log p.
+func TestLogPOfNoValues(t *testing.T) {
+	m := randomModel(t, 26, 26)
+	if m.checkEnumerable() == nil {
+		t.Fatal("log Z is exact")
+	}
+	for k := range m.parameters.Flat {
+		m.parameters.Flat[k] /= 10 // so that annealing is effective
+	}
+	values := make([]float64, 26)
+	few, all := make([]bool, 26), slices.Repeat([]bool{true}, 26)
+	few[3], few[7] = true, true
+	rows := split([][]float64{values, values, values})
+	rows.Missing = slices.Concat(all, few, all)
+	set, err := dataset.FromRows("zeros", m.shape, [][]float64{values, values}, [][]float64{values})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := runs.EvaluationOptions{Set: set, Rows: rows, Chains: 20, Schedule: "even:50", Seed: 1}
+	logP, se, _, err := m.LogPAndErrors(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Rows = split([][]float64{values})
+	o.Rows.Missing = few
+	alone, error, _, err := m.LogPAndErrors(t.Context(), o)
+	if err != nil || logP[0] != 0 || logP[2] != 0 || se[0] != 0 || se[2] != 0 || logP[1] != alone[0] || se[1] != error[0] || !(se[1] > 0) {
+		t.Errorf("log p %v ± %v, of the row with values %v ± %v (%v)", logP, se, alone, error, err)
+	}
+	a, err := AnnealingOf(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := m.Evaluate(t.Context(), set, rows, a, nil)
+	if err != nil || math.Abs(float64(e.LogP)-alone[0]/3) > 1e-12*math.Abs(float64(e.LogZ.Value)) {
+		t.Errorf("the mean is %v, want %v (%v)", e.LogP, alone[0]/3, err)
+	}
+	if _, err := m.FreeEnergy(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "too many to sum over") {
+		t.Errorf("the free energy of no values is −log Z, which is unknown: %v", err)
+	}
+	small := randomModel(t, 4, 3)
+	rows = split([][]float64{{0, 1, 1, 0}})
+	rows.Missing = slices.Repeat([]bool{true}, 4)
+	energies, err := small.FreeEnergy(t.Context(), rows)
+	logZ, failure := small.ExactLogZ(t.Context())
+	if err != nil || failure != nil || energies[0] != -logZ {
+		t.Errorf("the free energy is %v, want −log Z = %v (%v, %v)", energies, -logZ, err, failure)
+	}
+}
+
 // Missing units are drawn from p(missing|observed), by enumeration and by chains. The mean of the gradient of log p(v) over these
 // draws is the gradient of log p of the observed units, by finite differences.
 func TestMissingUnitsAreDrawnGivenTheOthers(t *testing.T) {

@@ -88,6 +88,9 @@ func (m *Model) original(values []float64) []float64 {
 // binarisation of their set; stochastic binarisation draws them from the model's seed.
 func (m *Model) FreeEnergy(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	energies, _, err := m.bestFreeEnergy(ctx, rows, false, Annealing{}.samples())
+	if err == nil {
+		err = m.settleExactly(ctx, energies, rows)
+	}
 	return energies, err
 }
 

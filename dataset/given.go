@@ -98,7 +98,7 @@ func (s *Set) given(c Column, text string) (g Given, err error) {
 		g.Value = values[k]
 		return g, nil
 	}
-	if k := indexOf(values, text); k >= 0 {
+	if k := meantBy(values, text); k >= 0 {
 		g.Value, g.Label = values[k], k-s.spec.FirstLabel
 		return g, nil
 	}

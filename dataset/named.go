@@ -305,13 +305,18 @@ func find(name string) (collection, bool) {
 	return collection{}, false
 }
 
-type noSet string
-
-func (name noSet) Error() string {
-	var all []string
+// setNames returns the names of the sets that come with the program.
+func setNames() (all []string) {
 	for _, c := range collections() {
 		all = append(all, c.name)
 	}
+	return all
+}
+
+type noSet string
+
+func (name noSet) Error() string {
+	all := setNames()
 	return fmt.Sprintf("data set %s: no set has this name%s; the sets are %s", string(name), names.Meant(string(name), all...), strings.Join(all, ", "))
 }
 

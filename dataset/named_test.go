@@ -134,6 +134,39 @@ func TestMissingFilesAreNamedWithTheRemedy(t *testing.T) {
 	wantError(t, err, "uci/dna", filepath.Join(data, "uci", "dna", "dna.train.data.gz"), "put it there", Environment)
 }
 
+// A path that does not exist is answered by the closest file or folder, or by the folder from which paths start, and the name of a set
+// that is misspelt by the closest set.
+func TestPathsThatDoNotExist(t *testing.T) {
+	t.Chdir(t.TempDir())
+	start, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"people.json", "people.csv", "tables/trees.csv.gz"} {
+		write(t, []byte("a,b\n1,2\n"), filepath.FromSlash(path))
+	}
+	const given = "give the whole path of a file, or its path from the folder "
+	for name, want := range map[string]string{
+		"peple.csv": `no such file or directory (did you mean "people.csv"?)`, "people.tsv": `did you mean "people.csv"?`, "poeple.json": `did you mean "people.json"?`,
+		"people": `did you mean "people.csv"?`, "tables/tree.csv": `did you mean "tables/trees.csv.gz"?`, "table/trees.csv.gz": `did you mean "tables"?`,
+		"nosuch.csv": given + start, "nowhere/at/all.csv": given + start, "nosuch": given + start,
+		"uci/mushroom": `did you mean "uci/mushrooms"?`, "mnsit": `did you mean "mnist"?`,
+	} {
+		_, err := Open(name)
+		wantError(t, err, want)
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v is not fs.ErrNotExist", err)
+		}
+		if isFile := filepath.Ext(name) != ""; isFile && strings.Contains(err.Error(), "mnist") {
+			t.Errorf("the error for the file %s lists sets: %v", name, err)
+		}
+	}
+	for _, s := range []Spec{{Name: "people.csv", Test: "peple.csv"}, {Name: "people.csv", Schema: "people.jsn"}, {Name: "people.csv", LabelFile: "people.txt"}} {
+		_, err := s.Open()
+		wantError(t, err, `did you mean "people.`)
+	}
+}
+
 func TestListSaysWhatIsPresent(t *testing.T) {
 	data, cache := emptyFolders(t)
 	write(t, nil, data, "uci", "dna", "dna.train.data")

@@ -186,6 +186,8 @@ func (s Spec) fromTable(t *table, data source) (source, error) {
 			columns, err := t.kindsOf(s)
 			if named = err == nil && numbersAmong(columns, t.kinds) != nil; named {
 				slices.Reverse(tries)
+			} else if err == nil {
+				data.doubt = names.Lines(data.doubt, cutWith(columns, t.kinds))
 			}
 		}
 	}
@@ -210,6 +212,22 @@ func (s Spec) fromTable(t *table, data source) (source, error) {
 		}
 	}
 	return source{}, failure
+}
+
+// cutWith returns a notice of the columns of numbers that become ranges only because the kinds give another column ranges, or "".
+func cutWith(columns []Column, kinds map[string]Column) string {
+	var ranged, others []string
+	for _, name := range numbersAmong(columns, nil) {
+		if kinds[name].ranges() > 0 {
+			ranged = append(ranged, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	if ranged == nil || others == nil {
+		return ""
+	}
+	return fmt.Sprintf("the numbers of %s become ranges too, since %s has ranges: to keep numbers, give no column ranges, such as columns = %q (--columns)", quoted(others), quoted(ranged), ranged[0]+"=real")
 }
 
 // newTable returns a table that reads files with the columns that the Spec or its schema declares.

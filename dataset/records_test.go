@@ -68,3 +68,34 @@ func TestTablesInJSON(t *testing.T) {
 		wantError(t, err, says)
 	}
 }
+
+// Truth values of JSON are the values of a CSV file that differ from them in capitals, as values, conditions and classes, unless
+// several do or the file writes them in other words.
+func TestTruthValuesInJSON(t *testing.T) {
+	header := "pay,sick,away,odd,bit,class\n"
+	const lines = "1.5,True,FALSE,True,0,FALSE\n2.5,False,TRUE,TRUE,1,TRUE\n1.5,True,TRUE,no,1,TRUE\n4.5,False,TRUE,True,1,TRUE\n"
+	set := opened(t, Spec{Name: written(t, "rows.csv", header+lines), Binarization: Real, Columns: "class=label", Validation: new(0)})
+	want, err := set.ReadRows(written(t, "same.csv", header+lines))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := set.ReadRows(written(t, "rows.json", `[{"pay":1.5,"sick":true,"away":false,"odd":"True","bit":0,"class":false},
+		{"pay":2.5,"sick":false,"away":true,"odd":"TRUE","bit":1,"class":true}, {"pay":1.5,"sick":true,"away":true,"odd":"no","bit":1,"class":true},
+		{"pay":4.5,"sick":false,"away":true,"odd":"True","bit":1,"class":true}]`))
+	if err != nil || !reflect.DeepEqual(rows.Reals(), want.Reals()) || !reflect.DeepEqual(rows.Labels, want.Labels) {
+		t.Errorf("the rows are %v, %v with labels %v, want %v with %v", rows.Values, err, rows.Labels, want.Values, want.Labels)
+	}
+	given, err := set.ParseGiven("sick=true,class=false")
+	if err != nil || given[0].Value != "True" || given[1].Value != "FALSE" {
+		t.Errorf("the conditions are %v, %v", given, err)
+	}
+	for row, says := range map[string]string{
+		`"sick":true,"away":true,"odd":true,"bit":1`:      `column "odd": row 1 has "true", which is not a value of the training data (TRUE, True, no): correct it`,
+		`"sick":true,"away":true,"odd":"True","bit":true`: `column "bit": row 1 has "true", which is not a value of the training data (0, 1): correct it`,
+	} {
+		_, err := set.ReadRows(written(t, "doubt.json", `[{"pay":1.5,`+row+`}]`))
+		wantError(t, err, says)
+	}
+	_, err = set.ParseGiven("odd=true")
+	wantError(t, err, "no training row has this value: use TRUE, True, no")
+}

@@ -277,7 +277,7 @@ func (c Column) isComplete(kind ColumnKind) bool {
 func (t *table) declare(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("schema = %q: %w", path, err)
+		return fmt.Errorf("schema = %q: %w%s", path, err, existing(err, path))
 	}
 	of, err := ParseSchema(text)
 	if err == nil && of.Columns == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 
@@ -219,10 +220,17 @@ func (s Spec) load() (source, error) {
 		}
 		return data, err
 	case isPath(s.Name):
-		return s.loadOwn()
+		data, err := s.loadOwn()
+		if !errors.Is(err, fs.ErrNotExist) {
+			return data, err
+		}
+		if best := names.Closest(s.Name, setNames()...); best != "" {
+			err = fmt.Errorf("%w; or, among the sets that come with the program, did you mean %q?", err, best)
+		}
+		return source{}, err
 	}
 	path, _ := filepath.Abs(s.Name)
-	return source{}, fmt.Errorf("%w; there is no file or folder %s either", noSet(s.Name), path)
+	return source{}, fmt.Errorf("%w; there is no file or folder %s either%s", noSet(s.Name), path, existing(fs.ErrNotExist, s.Name))
 }
 
 func (s Spec) check() error {

@@ -1322,7 +1322,7 @@ func (c fields) coding(of Column, train int) (made coding, err error) {
 func (c fields) placesIn(values []string) []int {
 	places := make([]int, len(c.values))
 	for i, value := range c.values {
-		places[i] = indexOf(values, value)
+		places[i] = meantBy(values, value)
 	}
 	return places
 }
@@ -1337,6 +1337,25 @@ func indexOf(values []string, value string) int {
 		w, errOther := strconv.ParseFloat(other, 64)
 		return err == nil && errOther == nil && v == w
 	})
+}
+
+// meantBy returns the same as indexOf or, for true and false, the index of the only value that differs from them in capitals. JSON and
+// Parquet have true where pandas writes True to CSV, and spreadsheets TRUE.
+func meantBy(values []string, value string) int {
+	place := indexOf(values, value)
+	if place >= 0 || !strings.EqualFold(value, "true") && !strings.EqualFold(value, "false") {
+		return place
+	}
+	for i, other := range values {
+		switch {
+		case !strings.EqualFold(other, value):
+		case place >= 0:
+			return -1
+		default:
+			place = i
+		}
+	}
+	return place
 }
 
 // labels returns the classes of a column: for text, the indices in values; otherwise, whole numbers.

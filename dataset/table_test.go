@@ -146,6 +146,27 @@ func TestNoticeOfRangesWithoutEffect(t *testing.T) {
 	}
 }
 
+// If one column is given ranges, all numbers of a new set become ranges, as they do without OpenNumbers, and a notice names the others.
+func TestNoticeOfNumbersThatBecomeRangesToo(t *testing.T) {
+	path := written(t, "sizes.csv", table30("age,size", "%[1]d.5,%[2]d.25"))
+	for columns, says := range map[string]string{
+		"age=real:3":             `the numbers of "size" become ranges too, since "age" has ranges: to keep numbers, give no column ranges, such as columns = "age=real"`,
+		"age=real:3,size=real:2": "", "age=real:3,size=skip": "", "age=real": "", "": "",
+	} {
+		spec := Spec{Name: path, Columns: columns}
+		set, err := spec.OpenNumbers()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := set.Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("columns %q: notice %q, want %q", columns, got, says)
+		}
+		if like := opened(t, set.Spec()); like.Fingerprint() != set.Fingerprint() || like.Notice() != "" {
+			t.Errorf("columns %q: the set is opened again as %v, with the notice %q", columns, like, like.Notice())
+		}
+	}
+}
+
 // A value that only the test rows have gets no unit and no class: it is refused, as ReadRows does.
 func TestValuesOfTheTestRowsAlone(t *testing.T) {
 	train := written(t, "train.csv", "job,bit,label\nnurse,0,x\nclerk,1,y\n")

@@ -148,10 +148,13 @@ func (r *Run) Dir() string { return r.dir }
 func (r *Run) Dataset() (*dataset.Set, error) { return OpenDataset(r.experiment, r.dir) }
 
 // DatasetAt is like Dataset, for data that have moved to another path. Further files of the data, such as test rows, may be
-// beside it. An empty path is the path of the experiment.
+// beside it. An empty path is the path of the experiment. DatasetAt refuses another path for a set that has a name.
 func (r *Run) DatasetAt(path string) (*dataset.Set, error) {
 	h := r.experiment.Header()
-	if path == "" || h.Dataset.Paths() == nil {
+	switch named := h.Dataset.Paths() == nil; {
+	case named && path != "" && path != h.Dataset.Name:
+		return nil, fmt.Errorf("%s: the data of the run are the set %s, which the program finds by its name: omit the path (--dataset)", path, h.Dataset.Name)
+	case named || path == "":
 		return r.Dataset()
 	}
 	for _, other := range h.Dataset.Paths()[1:] {

@@ -25,8 +25,8 @@ type Belief struct {
 	architecture
 	parameters
 	nets   [networks]network
-	adam   *adam     // for the plain gradient
-	blocks *blocksOf // for the natural gradient
+	adam   *kernels.Moments //  for the plain gradient
+	blocks *blocksOf        // for the natural gradient
 }
 
 // architecture determines, together with the shape of the data, which parameters a Belief has.

@@ -126,7 +126,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if e.Settings.Natural {
 			m.blocks = &blocksOf{parameters: make([]float32, len(m.flat))}
 		} else {
-			m.adam = new(newAdam(len(m.flat)))
+			m.adam = new(kernels.NewMoments(len(m.flat)))
 		}
 		return m, nil
 	},
@@ -141,7 +141,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if m.blocks != nil {
 			return append(m.tensors(), runs.Tensor{Name: "refresh.parameters", Shape: []int{len(m.flat)}, Data: m.blocks.parameters})
 		}
-		return append(m.tensors(), m.adam.tensors()...)
+		return append(m.tensors(), tensorsOf(*m.adam)...)
 	},
 	Step: func(_ context.Context, e BeliefExperiment, m *Belief, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		s, source := e.Settings, draws{key: philox.Key(e.Seed), purpose: philox.Wake, step: uint32(b.Step)}
@@ -162,7 +162,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			m.sleep(g, f, source)
 		}
 		if m.blocks == nil {
-			m.adam.ascend(m.flat, g.flat, rate, b.Step)
+			m.adam.Ascend(m.flat, g.flat, rate, 0.9, b.Step)
 		} else {
 			m.rescale(g)
 			for k, net := range g.nets {

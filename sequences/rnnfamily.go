@@ -70,14 +70,14 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 			s.Recurrent = s.Hidden
 		}
 		m := newRNNRBM(shape, s.Hidden, s.Recurrent, s.Tied)
-		m.adam = newAdam(len(m.flat))
+		m.adam = kernels.NewMoments(len(m.flat))
 		return m, nil
 	},
 	Begin: func(e RNNRBMExperiment, m *RNNRBM, set *dataset.Set) error {
 		m.begin(set.Train(), e.Seed)
 		return nil
 	},
-	Tensors: func(m *RNNRBM) []runs.Tensor { return append(m.tensors(), m.adam.tensors()...) },
+	Tensors: func(m *RNNRBM) []runs.Tensor { return append(m.tensors(), tensorsOf(m.adam)...) },
 	Step: func(_ context.Context, e RNNRBMExperiment, m *RNNRBM, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		f := gather(b.Rows, b.Index)
 		s, gradient := m.forward(f), newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)
@@ -85,7 +85,7 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 		toB, toC := m.contrast(f, s, e.Settings.CD, draws{key: philox.Key(e.Seed), purpose: philox.Negative, step: uint32(b.Step)}, gradient.w)
 		m.backward(f, s, toB, toC, gradient)
 		kernels.Scale(gradient.flat, 1/float64(f.v.Rows))
-		m.adam.ascend(m.flat, gradient.flat, rate, b.Step)
+		m.adam.Ascend(m.flat, gradient.flat, rate, 0.9, b.Step)
 		return runs.Measures{Pseudo.Key: before}, nil
 	},
 	Validate: func(ctx context.Context, _ RNNRBMExperiment, m *RNNRBM, rows dataset.Split) (runs.Measures, error) {

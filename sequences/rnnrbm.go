@@ -25,7 +25,7 @@ type RNNRBM struct {
 	w, b, c          kernels.Matrix // D×H, 1×D, 1×H
 	toB, toC         kernels.Matrix // B and C: R×D and R×H
 	u, v, d, initial kernels.Matrix // U, V, d and u₀: R×R, D×R, 1×R and 1×R
-	adam             adam
+	adam             kernels.Moments
 }
 
 func newRNNRBM(shape dataset.Shape, hidden, recurrent int, tied bool) *RNNRBM {

@@ -238,19 +238,10 @@ func normal(parameters []float32, deviation float64, seed uint64, index uint32) 
 	}
 }
 
-// adam is the state of the optimiser Adam.
-type adam struct{ mean, square []float32 }
-
-func newAdam(n int) adam { return adam{make([]float32, n), make([]float32, n)} }
-
-func (a adam) ascend(p, gradient []float32, rate float64, step int) {
-	kernels.Adam{Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8}.Ascend(p, a.mean, a.square, gradient, rate, step+1)
-}
-
-func (a adam) tensors() []runs.Tensor {
+func tensorsOf(m kernels.Moments) []runs.Tensor {
 	return []runs.Tensor{
-		{Name: "adam.mean", Shape: []int{len(a.mean)}, Data: a.mean},
-		{Name: "adam.square", Shape: []int{len(a.square)}, Data: a.square},
+		{Name: "adam.mean", Shape: []int{len(m.Mean)}, Data: m.Mean},
+		{Name: "adam.square", Shape: []int{len(m.Square)}, Data: m.Square},
 	}
 }
 

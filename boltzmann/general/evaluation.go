@@ -131,6 +131,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	z, err := m.bestLogZ(ctx, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
+	err = cmp.Or(err, boltzmann.Evaluation{LogZ: z}.CheckAnnealing(o))
 	logP, what := boltzmann.LogPBy(energies, runs.SampleSize{}, z)
 	return logP, what, err
 }

@@ -218,6 +218,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
+	err = cmp.Or(err, boltzmann.Evaluation{LogZ: z}.CheckAnnealing(o))
 	logP, what := boltzmann.LogPBy(energies, size, z)
 	return logP, what, err
 }

@@ -32,7 +32,7 @@ type Generator struct {
 	settings     AdversarialSettings
 	binarization dataset.Binarization
 	gradient     *network // of each objective with respect to the parameters of its network
-	adam         adam
+	adam         kernels.Moments
 }
 
 // Training and evaluations measure these.
@@ -48,7 +48,7 @@ func (s AdversarialSettings) network(visible int) *network {
 
 func newGenerator(s AdversarialSettings, binarization dataset.Binarization, shape dataset.Shape) *Generator {
 	n := s.network(shape.Units())
-	return &Generator{network: n, shape: shape, settings: s, binarization: binarization, gradient: s.network(shape.Units()), adam: newAdam(n)}
+	return &Generator{network: n, shape: shape, settings: s, binarization: binarization, gradient: s.network(shape.Units()), adam: kernels.NewMoments(len(n.flat))}
 }
 
 // String names the layers of the generator, and the number of parameters of both networks.

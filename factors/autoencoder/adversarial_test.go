@@ -144,7 +144,7 @@ func TestOptimalDiscriminatorIsTheDensityRatio(t *testing.T) {
 		generated.learn(false, 0.5/36)
 		d.backward(1)
 		d.derive(m.gradient.encoder)
-		m.adam.ascend(m.network, m.gradient, 0.02, beta1, step)
+		m.adam.Ascend(m.network.flat, m.gradient.flat, 0.02, beta1, step)
 	}
 	if last := bound(); !(math.Abs(last-want) <= 1e-5) {
 		t.Errorf("the bound is %v, and the divergence %v", last, want)

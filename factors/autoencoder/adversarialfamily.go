@@ -69,11 +69,11 @@ var Adversarial = runs.NewFamily(runs.Family[AdversarialSettings, *Generator]{
 		return nil
 	},
 	Tensors: func(m *Generator) []runs.Tensor {
-		return append(m.tensors("discriminator", "generator"), m.adam.tensors()...)
+		return append(m.tensors("discriminator", "generator"), tensorsOf(m.adam)...)
 	},
 	Step: func(_ context.Context, e AdversarialExperiment, m *Generator, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		before := m.differentiate(b, philox.Key(e.Seed))
-		m.adam.ascend(m.network, m.gradient, rate, beta1, b.Step)
+		m.adam.Ascend(m.network.flat, m.gradient.flat, rate, beta1, b.Step)
 		return before, nil
 	},
 	Validate: func(ctx context.Context, e AdversarialExperiment, m *Generator, rows dataset.Split) (runs.Measures, error) {

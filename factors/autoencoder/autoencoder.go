@@ -41,7 +41,7 @@ type Model struct {
 
 	// Only training needs these. Each has one number per parameter.
 	gradient *network
-	adam     adam
+	adam     kernels.Moments
 }
 
 // network holds the parameters of a model, or a gradient with respect to them.
@@ -121,7 +121,7 @@ func (s Settings) network(visible int) *network {
 func newModel(s Settings, binarization dataset.Binarization, shape dataset.Shape) *Model {
 	n := s.network(shape.Units())
 	return &Model{network: n, shape: shape, settings: s, binarization: binarization, latent: s.Latent.of(s.Temperature),
-		gradient: s.network(shape.Units()), adam: newAdam(n)}
+		gradient: s.network(shape.Units()), adam: kernels.NewMoments(len(n.flat))}
 }
 
 // draw draws the weights with variance 2/(in+out) (Glorot and Bengio 2010).

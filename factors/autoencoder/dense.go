@@ -127,18 +127,3 @@ func (s stack) derive(gradient []dense) {
 		of.derive(s.values[l], s.derivatives[l+1])
 	}
 }
-
-// adam holds the running means of Adam, one number per parameter.
-type adam struct{ mean, square []float32 }
-
-func newAdam(n *network) adam {
-	return adam{make([]float32, len(n.flat)), make([]float32, len(n.flat))}
-}
-
-// ascend takes a step along the gradient. beta1 is the decay rate of the mean, and step counts from 0.
-func (a adam) ascend(n, gradient *network, rate, beta1 float64, step int) {
-	by := kernels.Adam{Beta1: beta1, Beta2: 0.999, Epsilon: 1e-8}
-	work.Parts(len(n.flat), 1<<16, func(first, last int) {
-		by.Ascend(n.flat[first:last], a.mean[first:last], a.square[first:last], gradient.flat[first:last], rate, step+1)
-	})
-}

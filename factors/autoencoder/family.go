@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -165,15 +166,11 @@ func tensors(m *Model) []runs.Tensor {
 	if m.noise != nil {
 		all = append(all, vector("noise", m.noise))
 	}
-	return append(all, m.adam.tensors()...)
+	return append(all, tensorsOf(m.adam)...)
 }
 
 func vector(name string, values []float32) runs.Tensor {
 	return runs.Tensor{Name: name, Shape: []int{len(values)}, Data: values}
-}
-
-func (a adam) tensors() []runs.Tensor {
-	return []runs.Tensor{vector("adam.mean", a.mean), vector("adam.square", a.square)}
 }
 
 func (n *network) tensors(encoder, decoder string) (all []runs.Tensor) {
@@ -184,4 +181,8 @@ func (n *network) tensors(encoder, decoder string) (all []runs.Tensor) {
 		}
 	}
 	return all
+}
+
+func tensorsOf(m kernels.Moments) []runs.Tensor {
+	return []runs.Tensor{vector("adam.mean", m.Mean), vector("adam.square", m.Square)}
 }

@@ -82,7 +82,7 @@ func (m *Model) step(b runs.Minibatch, key philox.Key, rate float64) runs.Measur
 	for i, s := range p.sums {
 		likelihoods[i] = s.Likelihood()
 	}
-	m.adam.ascend(m.network, m.gradient, rate, 0.9, b.Step)
+	m.adam.Ascend(m.network.flat, m.gradient.flat, rate, 0.9, b.Step)
 	return measured(engine.MeanReport(likelihoods))
 }
 

@@ -19,6 +19,9 @@ func transposed(m Matrix) operand { return operand{m.Data, 1, m.Stride} }
 // depend only on row i of a and on b.
 func MulNT(c, a, b Matrix) {
 	check("a·bᵀ", c, a, b, a.Rows, a.Cols == b.Cols, b.Rows)
+	if a.Rows == 0 { // no row pays for the packing of b
+		return
+	}
 	if current == &portable {
 		portableProduct(c, 1, 0, plain(a), transposed(b), a.Cols)
 		return

@@ -19,7 +19,7 @@ import (
 func newData() *cobra.Command {
 	return newGroup(&cobra.Command{
 		Use:   "data",
-		Short: "List, download, describe and find data sets",
+		Short: "List, download and describe data sets",
 	}, &cobra.Command{
 		Use:   "list",
 		Short: "List the named data sets and where their files are",

@@ -165,7 +165,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if err != nil {
 		return e, false, err
 	}
-	if err := refuseUnused(c, runs.NounOf(run.Experiment()), evaluationFlags, how.Uses); err != nil {
+	if err := firstOf(refuseSampling(c, model), refuseUnused(c, runs.NounOf(run.Experiment()), evaluationFlags, how.Uses)); err != nil {
 		return e, how.Named, err
 	}
 	if o.Set, err = run.DatasetAt(x.data); err != nil {
@@ -188,9 +188,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 		}
 	}
 	evaluation, err := how.Evaluate(ctx, o)
-	if unused, is := errors.AsType[*runs.OptionError](err); is {
-		return e, how.Named, misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
-	}
+	err = unusedOption(c, err)
 	if err == nil && x.rivals {
 		evaluation, err = withRivals(ctx, run, model, o, evaluation)
 	}
@@ -400,7 +398,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 		return err
 	}
 	if how, err := runs.EvaluatorOf(run, model); err == nil {
-		if err := refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples", "schedule", "chains"}, how.Uses); err != nil {
+		if err := firstOf(refuseSampling(c, model), refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples", "schedule", "chains"}, how.Uses)); err != nil {
 			return err
 		}
 	}
@@ -421,7 +419,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	}
 	s, err := scored(c.Context(), run, model, &o, training)
 	if err != nil {
-		return err
+		return unusedOption(c, err)
 	}
 	explained := ""
 	if x.why || x.rank {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -203,5 +204,35 @@ func TestColumnsOfBoltzmannEvaluations(t *testing.T) {
 	}
 	if len(fields) > 0 {
 		t.Errorf("the table has no %v", fields)
+	}
+}
+
+// Flags and requests of samples are refused in one sentence by every model whose log p is exact, and by name if log Z alone is exact, also
+// for rows of a file.
+func TestSamplesAreRefusedIfLogPIsExact(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("rows.csv", []byte("a,b,c\n"+strings.Repeat("0,1,1\n1,0,1\n0,0,0\n1,1,0\n", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const rows, exact = " --dataset rows.csv --epochs 1 --batch 9 ", ": log p of this model is exact, and nothing is sampled or annealed; omit it"
+	succeed(t, strings.Fields("train rnn-rbm --dataset voices --subset 4 --validation 2 --hidden 3 --recurrent 2 --cd 1 --batch 2 --epochs 1 --out rnn")...)
+	succeed(t, strings.Fields("train factor-analysis --binarization real --dataset rows.csv --factors 1 --epochs 1 --out fa")...)
+	succeed(t, strings.Fields("train boltzmann --algorithm pcd --layers 2 --out rbm"+rows)...)
+	succeed(t, strings.Fields("train general-boltzmann --hidden 2 --lr 0.1 --out general"+rows)...)
+	for args, says := range map[string]string{
+		"eval rnn --samples 5": "--samples" + exact, "eval rnn --schedule even:9": "--schedule" + exact, "eval fa --samples 5": "--samples" + exact, "eval fa --chains 5": "--chains" + exact,
+		"eval fa --rows rows.csv --samples 5": "--samples" + exact, "report rnn --samples 5": "--samples" + exact,
+		"eval rbm --rows rows.csv --chains 5": "--chains: log Z is exact", "eval rbm --rows rows.csv --schedule even:9": "--schedule: log Z is exact", "eval general --rows rows.csv --chains 5": "--chains: log Z is exact",
+		"eval rbm --rows rows.csv --samples 5": "--samples: a Boltzmann machine does not use it; omit it",
+	} {
+		if code, _, err := helmholtz(t, t.Context(), strings.Fields(args)...); code != exitUsage || !strings.Contains(err, says) {
+			t.Errorf("%s ends with %d and %q, want %q", args, code, err, says)
+		}
+	}
+	for run, says := range map[string]string{"fa": "samples: log p of this model is exact, and nothing is sampled or annealed; leave it out", "rbm": "samples: a Boltzmann machine does not use it; leave it out"} {
+		at, _, _ := serving(t, run)
+		if status, of := post(t, http.DefaultClient, at+"/score", `{"rows":[[0,1,1]],"samples":5}`); status != http.StatusBadRequest || of["error"] != says {
+			t.Errorf("serve %s answers %d, %v, want %q", run, status, of, says)
+		}
 	}
 }

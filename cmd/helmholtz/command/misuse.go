@@ -25,9 +25,7 @@ func flagError(c *cobra.Command, err error) error {
 	var number *strconv.NumError
 	switch {
 	case errors.As(err, &unknown):
-		var all []string
-		c.Flags().VisitAll(func(f *pflag.Flag) { all = append(all, "--"+f.Name) })
-		return fmt.Errorf("%w%s", err, cmp.Or(offered(c, unknown.GetSpecifiedName()), names.Meant("--"+unknown.GetSpecifiedName(), all...)))
+		return fmt.Errorf("%w%s", err, cmp.Or(offered(c, unknown.GetSpecifiedName()), meantFlag(c, unknown.GetSpecifiedName())))
 	case errors.As(err, &invalid) && (errors.As(err, &number) || invalid.GetFlag().Value.Type() == "duration"):
 		f := invalid.GetFlag()
 		return fmt.Errorf("--%s=%s: give %s", f.Name, invalid.GetValue(), kindsOfValues[f.Value.Type()])
@@ -35,6 +33,26 @@ func flagError(c *cobra.Command, err error) error {
 		return fmt.Errorf("--%s=%s: %w", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	}
 	return err
+}
+
+// meantFlag returns a question that suggests the flag with the closest name, or else the only flag whose name the word shortens, or
+// lengthens to the name of its value, as --num does --n for a number. It returns "" if there is none.
+func meantFlag(c *cobra.Command, word string) string {
+	var all, shortened []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		all = append(all, f.Name)
+		if value, _ := pflag.UnquoteUsage(f); strings.HasPrefix(f.Name, word) || strings.HasPrefix(word, f.Name) && strings.HasPrefix(value, word) {
+			shortened = append(shortened, f.Name)
+		}
+	})
+	best := names.Closest(word, all...)
+	if best == "" && len(shortened) == 1 {
+		best = shortened[0]
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", "--"+best)
 }
 
 // trainOf returns the command with one subcommand per family that is c or its parent, such as train, or nil.

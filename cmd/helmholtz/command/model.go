@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,6 +40,33 @@ func refuseUnused(c *cobra.Command, who string, all, uses []string) error {
 		}
 	}
 	return nil
+}
+
+// exactLogP returns why options of samples have no effect, or "" if the model may draw samples to estimate log p.
+func exactLogP(model any) string {
+	counter, counts := model.(runs.SampleCounter)
+	if _, is := model.(runs.RowEvaluator); !is || !counts || counter.CountSamples(1) != "" {
+		return ""
+	}
+	return "log p of this model is exact, and nothing is sampled or annealed"
+}
+
+// refuseSampling refuses flags of samples if log p is exact.
+func refuseSampling(c *cobra.Command, model any) error {
+	for _, name := range []string{"samples", "chains", "schedule"} {
+		if reason := exactLogP(model); reason != "" && c.Flags().Changed(name) {
+			return unusedOption(c, &runs.OptionError{Option: name, Reason: reason})
+		}
+	}
+	return nil
+}
+
+// unusedOption turns the error for an option that an evaluation does not use into misuse of its flag. It returns other errors as they are.
+func unusedOption(c *cobra.Command, err error) error {
+	if unused, is := errors.AsType[*runs.OptionError](err); is {
+		return misuse(c, "--%s: %s; omit it", unused.Option, unused.Reason)
+	}
+	return err
 }
 
 // drawingOf returns a kind of images, the default kind of the model if kind is "". It

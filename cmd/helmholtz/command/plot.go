@@ -260,7 +260,7 @@ func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) er
 		return err
 	}
 	uses := plotting.ReportUses(run, model)
-	if err := refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, uses); err != nil {
+	if err := firstOf(refuseSampling(c, model), refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, uses)); err != nil {
 		return err
 	}
 	if o.Rivals != nil && !slices.Contains(uses, "rows") {

@@ -182,7 +182,7 @@ func newPretrainedAdd() *cobra.Command {
 		}
 		if by, err := runs.EvaluatorOf(run, model); err != nil {
 			return err
-		} else if err := refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples"}, by.Uses); err != nil {
+		} else if err := firstOf(refuseSampling(c, model), refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples"}, by.Uses)); err != nil {
 			return err
 		} else if !slices.Contains(by.Uses, "samples") {
 			how.Samples = 0

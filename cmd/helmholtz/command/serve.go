@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -437,6 +438,9 @@ func (s *service) score(ctx context.Context, body []byte) (any, error) {
 	err := firstOf(decode(body, &q), s.limit("samples", q.Samples, 0))
 	if err != nil {
 		return nil, err
+	}
+	if how, err := runs.EvaluatorOf(s.run, s.model); q.Samples > 0 && err == nil && !slices.Contains(how.Uses, "samples") {
+		return nil, refused(http.StatusBadRequest, "samples: %s; leave it out", cmp.Or(exactLogP(s.model), runs.NounOf(s.run.Experiment())+" does not use it"))
 	}
 	in, err := s.input(q.Rows)
 	if err != nil {
