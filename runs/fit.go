@@ -250,14 +250,14 @@ func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	e := f.Empty()
 	flat := joined(e.inFile())
-	if err := DecodeExperiment(text, f.Name, flat.Interface()); err != nil {
+	if err := decodeFamily(text, f.Name, flat.Interface()); err != nil {
 		return Fit[S, M]{}, err
 	}
 	for i, field := range e.inFile() {
 		field.value.Set(flat.Elem().Field(i))
 	}
 	e.openedBefore()
-	return e, CheckSettings(e)
+	return e, checkSettings(e)
 }
 
 // Open opens the run in a directory, finished or not, with the model of the last checkpoint.

@@ -200,7 +200,7 @@ func registered(family string) (Kind[Experiment, any], error) {
 // FamilyOf returns the name of the family of an experiment file.
 func FamilyOf(text []byte) (string, error) {
 	var named struct{ Family string }
-	if _, err := DecodeTOML(text, &named); err != nil {
+	if _, err := decodeTOML(text, &named); err != nil {
 		return "", err
 	}
 	return cmp.Or(named.Family, eldest), nil
@@ -238,9 +238,9 @@ func ReadExperiment(path string) (Experiment, error) {
 // infinite matches the values of settings, in TOML, that contain a number that is not finite.
 var infinite = regexp.MustCompile(`^[^"']*\b(nan|inf)\b`)
 
-// CheckSettings refuses values that a file can express but no experiment can have: seeds that do not fit into
+// checkSettings refuses values that a file can express but no experiment can have: seeds that do not fit into
 // TOML's integers, and numbers that are not finite.
-func CheckSettings(e Experiment) error {
+func checkSettings(e Experiment) error {
 	all := settings(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if infinite.MatchString(all[key]) {

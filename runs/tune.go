@@ -52,7 +52,7 @@ func ReadTuning(path string, budget int) (*Tuning, error) {
 		return nil, err
 	}
 	var keys map[string]any
-	if _, err := DecodeTOML(text, &keys); err == nil && keys["base"] != nil {
+	if _, err := decodeTOML(text, &keys); err == nil && keys["base"] != nil {
 		s, err := ReadSweep(path)
 		return &Tuning{Sweep: s, Budget: budget}, err
 	}
