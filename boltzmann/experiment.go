@@ -38,10 +38,8 @@ type Experiment struct {
 
 // Experiment returns the experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
-	e := Experiment{
-		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
-		Misfit: runs.Misfit(machine.shape, set),
-	}
+	e := Experiment{Machine: machine.Spec(), Method: m.spec, Budget: m.budget}
+	e.Data, e.Misfit = runs.DataOf(set, machine.shape)
 	e.Keep = slices.Clone(e.Keep)
 	if m.below != nil {
 		e.Below = new(*m.below)

@@ -38,9 +38,9 @@ type Experiment struct {
 // Experiment returns an experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
-		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.Spec(), Budget: m.Budget(),
-		Measurements: slices.Clone(m.measurements), Misfit: runs.Misfit(machine.shape, set),
+		Machine: machine.Spec(), Method: m.Spec(), Budget: m.Budget(), Measurements: slices.Clone(m.measurements),
 	}
+	e.Data, e.Misfit = runs.DataOf(set, machine.shape)
 	if m.start != nil {
 		e.Start = new(*m.start)
 	}

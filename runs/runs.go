@@ -231,7 +231,7 @@ func ReadExperiment(path string) (Experiment, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	h := e.Header()
-	h.Dataset = DataOfFile(h.Dataset, path, text)
+	h.Dataset = dataOfFile(h.Dataset, path, text)
 	return e.WithHeader(h), nil
 }
 

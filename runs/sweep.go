@@ -179,13 +179,13 @@ func (s *Sweep) resolveData(path string, text []byte) error {
 }
 
 // dataValue returns the value of a setting in a file. If the value is a path of data, dataValue resolves
-// it like DataOfFile.
+// it like dataOfFile.
 func dataValue(key string, value any, path string, text []byte) any {
 	name, is := value.(string)
 	switch {
 	case !is:
 	case key == "dataset.name":
-		return DataOfFile(dataset.Spec{Name: name}, path, text).Name
+		return dataOfFile(dataset.Spec{Name: name}, path, text).Name
 	case slices.Contains([]string{"dataset.test", "dataset.label_file", "dataset.test_label_file", "dataset.weight_file", "dataset.schema"}, key):
 		return dataPath(name, path, text)
 	}

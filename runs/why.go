@@ -67,7 +67,7 @@ const rowsAtOnce = 64
 // has one of its values. what describes how log p was computed. Why refuses rows with values between 0 and 1, which are no
 // categories, rows with missing values, and models that have only estimates of log p.
 func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns []dataset.Column, all [][]Conditional, what string, err error) {
-	if err = CheckRows(o.Set.Shape().Units(), o.Rows); err != nil {
+	if err = CheckRows(o.Set.Shape().Units(), false, o.Rows); err != nil {
 		return nil, nil, "", err
 	}
 	if columns, _, err = o.Set.Fields(dataset.Sheet{Shape: o.Set.Shape()}, dataset.Writing{}); err != nil {
@@ -80,7 +80,7 @@ func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns 
 	conditioner, is := model.(conditioner)
 	scores := scoresOf(model, o)
 	if !is && scores == nil {
-		return nil, nil, "", Lacks(r, "has no log p by column")
+		return nil, nil, "", r.Lacks("has no log p by column")
 	}
 	progress := o.ProgressOf("explaining")
 	for first := 0; first < len(rows); first += rowsAtOnce {
