@@ -260,8 +260,8 @@ func (h Header) checkSeeds() error {
 	return nil
 }
 
-// CheckData refuses data that differ from the experiment's fingerprint, if it has one.
-func (h Header) CheckData(set *dataset.Set) error {
+// checkData refuses data that differ from the experiment's fingerprint, if it has one.
+func (h Header) checkData(set *dataset.Set) error {
 	// Hash the data in any case, since an interrupt can end OpenDataset, but not Resolve.
 	if h.Fingerprint == set.Fingerprint() || h.Fingerprint == "" {
 		return nil
@@ -313,7 +313,7 @@ func (h Header) check(set *dataset.Set) error {
 	if err := h.checkSeeds(); err != nil {
 		return err
 	}
-	if err := h.CheckData(set); err != nil {
+	if err := h.checkData(set); err != nil {
 		return err
 	}
 	switch rows := set.Train().Rows; {
