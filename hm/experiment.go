@@ -211,7 +211,9 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 	return model.parameters, nil
 }
 
-func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
+func checksum(p *engine.Parameters) string {
+	return runs.Snapshot{Tensors: appendTensors(nil, "", p)}.Checksum()
+}
 
 // Resolve returns the experiment, completed with the groups of the set's columns, with Fill and with the checksum
 // of the parameters that training starts from.

@@ -121,10 +121,6 @@ type Learner interface {
 	Close() error
 }
 
-// Checksum returns the SHA-256, in hexadecimal, of the names, shapes and elements of tensors. The order
-// of the tensors does not matter.
-func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tensors}).Checksum() }
-
 // Tensor is a named array of numbers, row-major. Its fields are
 //
 //	Name  string
@@ -142,6 +138,9 @@ type Snapshot struct {
 	Header  json.RawMessage
 	Tensors []Tensor
 }
+
+// Checksum returns the SHA-256, in hexadecimal, of the names, shapes and elements of the tensors, in any order.
+func (s Snapshot) Checksum() string { return (&safetensors.File{Tensors: s.Tensors}).Checksum() }
 
 // ErrDiverged is the error of training whose parameters or measures are no longer finite.
 var ErrDiverged = errors.New("training has diverged: a measure or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate, or raise the damping if there is one")
