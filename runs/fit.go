@@ -376,7 +376,7 @@ func (e *Fit[S, M]) rows() []Hyperparameter {
 // String returns the settings in the form of a legend.
 func (e Fit[S, M]) String() string {
 	usual := e.family.Usual
-	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
+	return Legend(e.rows(), e.family.Rows(&usual))
 }
 
 // Rows describes the settings, in the order of legends and help.
