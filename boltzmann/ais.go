@@ -86,10 +86,10 @@ func (z LogZ) String() string {
 	case z.Errs == runs.Exact || z.Schedule == nil:
 		return fmt.Sprintf("log Z %.3f nats, %v", z.Value, z.Errs)
 	case size.Few():
-		return fmt.Sprintf("log Z %.3f nats%s; schedule %v of %d steps", z.Value, runs.Clause(size.String()), z.Schedule, z.Steps)
+		return fmt.Sprintf("log Z %.3f nats%s; schedule %v of %d steps", z.Value, names.Clause(size.String()), z.Schedule, z.Steps)
 	}
 	return fmt.Sprintf("log Z %.3f ± %.3f nats, %.3f to %.3f within three standard errors, errs %v in expectation; ESS %.1f %% of %s, schedule %v of %d steps%s",
-		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, runs.Clause(size.String()))
+		z.Value, z.SE, z.Low, z.High, z.Errs, 100*z.ESS, names.Count(z.Chains, "chain"), z.Schedule, z.Steps, names.Clause(size.String()))
 }
 
 // KnownLogZ returns an exact log Z.

@@ -121,7 +121,7 @@ func (e Experiment) readBelow(shape dataset.Shape) (stack, error) {
 	return s, nil
 }
 
-func (s stack) checksum() string { return runs.Checksum(s.tensors()) }
+func (s stack) checksum() string { return runs.Snapshot{Tensors: s.tensors()}.Checksum() }
 
 func (s stack) tensors() (list []runs.Tensor) {
 	for l, p := range s {

@@ -38,7 +38,7 @@ func (b Bridged) String() string {
 	if b.Size.Few() {
 		spread = ""
 	}
-	return fmt.Sprintf("log Z %.3f%s nats by Bennett's ratio along %s, least acceptance of a swap %.2f, %d samples of each%s", b.LogZ, spread, names.Count(b.Rungs, "rung"), b.Overlap, b.Samples, runs.Clause(b.Size.String()))
+	return fmt.Sprintf("log Z %.3f%s nats by Bennett's ratio along %s, least acceptance of a swap %.2f, %d samples of each%s", b.LogZ, spread, names.Count(b.Rungs, "rung"), b.Overlap, b.Samples, names.Clause(b.Size.String()))
 }
 
 // bridgeRounds is the number of rounds in an evaluation.

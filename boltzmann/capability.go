@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -190,7 +191,7 @@ func LogPBy(energies []float64, size runs.SampleSize, z LogZ) (logP []float64, w
 		runs.Exact: "exact", runs.ErrsHigh: "by annealed importance sampling (AIS) of log Z, and too high in expectation",
 		runs.ErrsLow:    "a lower bound, or too low in expectation",
 		runs.ErrsEither: "an estimate, by bounds of free energies and annealed importance sampling (AIS) of log Z",
-	}[both.Errs] + runs.Clause(both.Detail())
+	}[both.Errs] + names.Clause(both.Detail())
 }
 
 // doubles reports whether the run in dir trained a layer of a deep machine with one side of the layer doubled, or
@@ -270,7 +271,7 @@ func (m *Model) Encodings() []runs.Encoding {
 	for _, p := range slices.Concat(m.below, stack{m.parameters}) {
 		for _, units := range p.Spec.layers(0)[1:] {
 			layer++
-			columns = append(columns, runs.Numbered(fmt.Sprintf("h%d_", layer), units)...)
+			columns = append(columns, names.Numbered(fmt.Sprintf("h%d_", layer), units)...)
 		}
 	}
 	return []runs.Encoding{{Kind: "means", Columns: columns, Encode: func(ctx context.Context, rows dataset.Split, _ int, seed uint64) ([][]float64, error) {

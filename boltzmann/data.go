@@ -47,7 +47,7 @@ func (e encoding) load(states []float32, rows dataset.Split, r int, at place, d 
 // checkRows refuses rows whose length is not the number of visible units, and real numbers for other units than
 // Gaussian ones.
 func (m *Model) checkRows(rows dataset.Split) error {
-	return runs.CheckUnits(m.bottom().observed(), m.encoding.standard == nil, rows)
+	return runs.CheckRows(m.bottom().observed(), m.encoding.standard == nil, rows)
 }
 
 // states returns rows as states of the visible side of the top machine. In a deep machine, they include the

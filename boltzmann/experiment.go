@@ -38,10 +38,8 @@ type Experiment struct {
 
 // Experiment returns the experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
-	e := Experiment{
-		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.spec, Budget: m.budget,
-		Misfit: runs.Misfit(machine.shape, set),
-	}
+	e := Experiment{Machine: machine.Spec(), Method: m.spec, Budget: m.budget}
+	e.Data, e.Misfit = runs.DataOf(set, machine.shape)
 	e.Keep = slices.Clone(e.Keep)
 	if m.below != nil {
 		e.Below = new(*m.below)
@@ -254,20 +252,17 @@ func (e Experiment) Hash() string {
 // ParseExperiment reads an experiment from TOML. Missing settings get the values of NewExperiment; unknown
 // settings are refused.
 func ParseExperiment(text []byte) (Experiment, error) {
-	var named struct {
+	var algorithm *Algorithm
+	e, err := runs.DecodeExperiment(text, family, func(named struct {
 		Method struct{ Algorithm *Algorithm }
+	}) (Experiment, error) {
+		algorithm = named.Method.Algorithm
+		return NewExperiment(*cmp.Or(algorithm, new(Algorithm))), nil
+	})
+	if err == nil && algorithm == nil {
+		err = fmt.Errorf("no algorithm: give %v in [method]", algorithmNames)
 	}
-	if _, err := runs.DecodeTOML(text, &named); err != nil {
-		return Experiment{}, err
-	}
-	e := NewExperiment(*cmp.Or(named.Method.Algorithm, new(Algorithm)))
-	if err := runs.DecodeExperiment(text, family, &e); err != nil {
-		return Experiment{}, err
-	}
-	if named.Method.Algorithm == nil {
-		return Experiment{}, fmt.Errorf("no algorithm: give %v in [method]", algorithmNames)
-	}
-	return e, runs.CheckSettings(e)
+	return e, err
 }
 
 // TOML returns the experiment as ParseExperiment reads it. It panics if a setting has no name, which Check

@@ -146,7 +146,7 @@ func (m *Model) gapTerms(rows dataset.Split) (terms float64) {
 func (m *Model) observedFreeEnergies(ctx context.Context, rows dataset.Split) ([]float64, error) {
 	spec := m.parameters.Spec
 	if m.parameters.Layers != nil || spec.labelled() || spec.Visible == Gaussian {
-		return nil, runs.CheckRows(m.parameters.observed(), rows)
+		return nil, runs.CheckRows(m.parameters.observed(), false, rows)
 	}
 	if terms := m.gapTerms(rows); terms > mostGapTerms {
 		return nil, fmt.Errorf("log p of the observed values of %d %s rows takes sums over some 2^%.0f states: evaluate fewer rows (--rows), or fill them in with helmholtz impute", rows.Rows, rows.Name, math.Log2(terms))

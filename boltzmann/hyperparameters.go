@@ -162,7 +162,7 @@ func (s *MachineSpec) Hyperparameters() []runs.Hyperparameter {
 // setting that has an effect and differs from its usual value.
 func (s MethodSpec) String() string {
 	usual := usual(s.Algorithm).spec
-	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
+	return runs.Legend(s.Hyperparameters(), usual.Hyperparameters())
 }
 
 // Rows describes the settings of the method and the machine.

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -323,10 +324,18 @@ func (w Weights) Import(set *dataset.Set, from Imported, dir string) (*Run, erro
 	converted.write(p)
 	e := PCD().Experiment(New(set.Shape()).Hidden(hidden), set)
 	e.Method.BatchSize = min(e.Method.BatchSize, set.Train().Rows)
-	from.File, from.weights, from.Parameters = path, &converted, runs.Checksum(parameterTensors("", p))
+	from.File, from.weights, from.Parameters = path, &converted, runs.Snapshot{Tensors: parameterTensors("", p)}.Checksum()
 	e.Imported = &from
-	run, err := kind.Opened(runs.Begin(e, set, dir))
-	return opened(run, err)
+	if err := runs.Taken(dir); err != nil {
+		return nil, err // Train would wait for the end of a lease, with a context that has ended
+	}
+	before, cancel := context.WithCancel(context.Background())
+	cancel()
+	run, err := e.Train(before, set, dir, runs.Quiet)
+	if errors.As(err, new(*runs.Interruption)) {
+		err = nil // the run has a checkpoint before the first step
+	}
+	return run, err
 }
 
 func (w Weights) write(p *Parameters) {

@@ -1,6 +1,7 @@
 package boltzmann
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann/oracle"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -183,6 +185,14 @@ func TestMachinesOfScikitLearnAreImported(t *testing.T) {
 	again.Start, again.Epochs = &runs.Source{Run: dir}, 1
 	if longer, err = again.Train(t.Context(), set, t.TempDir()); err != nil || longer.Experiment().Imported != nil {
 		t.Errorf("training of its experiment from there: %v, error %v", longer, err)
+	}
+	leased := t.TempDir() // where a program on another machine may train: Import does not wait until its lease expires
+	if err := os.WriteFile(filepath.Join(leased, file.LeaseFile), []byte(`{"holder":"somebody","host":"there","system":"another","beat":0}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Import(set, from, leased)
+	if taken, is := errors.AsType[*runs.TakenError](err); !is || taken.Host != "there" {
+		t.Errorf("the error of a leased directory is %v", err)
 	}
 }
 

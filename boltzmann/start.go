@@ -104,7 +104,9 @@ func (e Experiment) startAtRows(s *state, set *dataset.Set) error {
 	return nil
 }
 
-func startChecksum(s state) string { return runs.Checksum(parameterTensors("", s.parameters)) }
+func startChecksum(s state) string {
+	return runs.Snapshot{Tensors: parameterTensors("", s.parameters)}.Checksum()
+}
 
 // checkStart refuses a start that names no run, or that conflicts with another source of parameters.
 func (e Experiment) checkStart() error {

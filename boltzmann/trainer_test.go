@@ -697,11 +697,11 @@ func TestCanceledStepsLeaveTheState(t *testing.T) {
 	for _, method := range []Method{CD().Steps(3), PCD().Chains(70).Steps(3), PT().Chains(7).Temperatures(3), PL(), PCD().Chains(70).Natural(Joint, 1)} {
 		for calls := range int64(12) {
 			tr := training(t, m, method.Optimizer(Adam).spec, rows)
-			before := runs.Checksum(tr.tensors())
+			before := runs.Snapshot{Tensors: tr.tensors()}.Checksum()
 			f := &fuse{Context: t.Context()}
 			f.calls.Store(calls)
 			_, err := tr.take(f, 0.1)
-			if same := runs.Checksum(tr.tensors()) == before; err == nil && same || err != nil && !same {
+			if same := (runs.Snapshot{Tensors: tr.tensors()}).Checksum() == before; err == nil && same || err != nil && !same {
 				t.Errorf("%v: error %v after %d calls, and the state is the same: %v", method.spec, err, calls, same)
 			}
 			if calls == 0 && err == nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -69,7 +70,7 @@ func (m *Model) Inpainting() runs.Inpainting {
 		if err := mask.Check(m.shape); err != nil && !c.Draws {
 			return dataset.Inpainting{}, err
 		}
-		if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		if err := runs.CheckRows(m.shape.Units(), false, rows); err != nil {
 			return dataset.Inpainting{}, err
 		}
 		x, known := rows.Floats(), m.observing(mask)
@@ -95,8 +96,8 @@ func (m *Model) CountSamples(int) string { return "" }
 
 // encoding returns an encoding of rows by the function encode, which needs no samples.
 func encoding(kind, prefix string, n int, shape dataset.Shape, encode func(ctx context.Context, rows [][]float64) (mat.Matrix, error)) runs.Encoding {
-	return runs.Encoding{Kind: kind, Columns: runs.Numbered(prefix, n), Encode: func(ctx context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
-		if err := runs.CheckRows(shape.Units(), rows); err != nil {
+	return runs.Encoding{Kind: kind, Columns: names.Numbered(prefix, n), Encode: func(ctx context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
+		if err := runs.CheckRows(shape.Units(), false, rows); err != nil {
 			return nil, err
 		}
 		features, err := encode(ctx, rows.Floats())
@@ -129,7 +130,7 @@ func lines(a mat.Matrix) (all [][]float64) {
 // have a test of the fit to the training rows, with BIC = χ² − df·ln n, and parallel analysis.
 func (m *Model) Encodings() []runs.Encoding {
 	all := []runs.Encoding{
-		{Kind: "regression", Columns: runs.Numbered("factor_", m.factors), Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
+		{Kind: "regression", Columns: names.Numbered("factor_", m.factors), Encode: func(_ context.Context, rows dataset.Split, _ int, _ uint64) ([][]float64, error) {
 			if err := runs.CheckObserved(m.shape.Units(), rows); err != nil {
 				return nil, err
 			}
@@ -154,14 +155,14 @@ func (m *Model) Encodings() []runs.Encoding {
 			h.Mul(&h, inverse)
 			return &h, nil
 		}),
-		ofUnits("loadings", append(runs.Numbered("factor_", m.factors), "uniqueness"), func() mat.Matrix {
+		ofUnits("loadings", append(names.Numbered("factor_", m.factors), "uniqueness"), func() mat.Matrix {
 			var all mat.Dense
 			all.Augment(m.w(), mat.NewDense(len(m.noise), 1, m.Noise()))
 			return &all
 		}),
 	}
 	if m.shared {
-		all = append(all, ofUnits("components", runs.Numbered("component_", m.factors), func() mat.Matrix {
+		all = append(all, ofUnits("components", names.Numbered("component_", m.factors), func() mat.Matrix {
 			w := m.Loadings()
 			for k := range m.factors {
 				column := mat.Col(nil, k, w)
@@ -180,7 +181,7 @@ func (m *Independent) Encodings() []runs.Encoding {
 		encoding("sources", "source_", m.sources, m.shape, func(_ context.Context, rows [][]float64) (mat.Matrix, error) {
 			return m.Sources(rows), nil
 		}),
-		ofUnits("mixing", runs.Numbered("source_", m.sources), func() mat.Matrix { return m.Mixing() }),
+		ofUnits("mixing", names.Numbered("source_", m.sources), func() mat.Matrix { return m.Mixing() }),
 	}
 }
 
@@ -191,6 +192,6 @@ func (m *Dictionary) Encodings() []runs.Encoding {
 			c, err := m.encode(ctx, rows, encodingGap)
 			return c.H, err
 		}),
-		ofUnits("atoms", runs.Numbered("atom_", m.atoms), func() mat.Matrix { return m.Atoms().T() }),
+		ofUnits("atoms", names.Numbered("atom_", m.atoms), func() mat.Matrix { return m.Atoms().T() }),
 	}
 }

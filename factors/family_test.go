@@ -278,7 +278,7 @@ func TestARunIsTheFit(t *testing.T) {
 	if got, want := estimates[runs.LogP.Key], runs.EstimateOf(want.LogP(set.Validation().Floats())); got != want || math.IsNaN(got.SE) {
 		t.Errorf("log p of the run is %v, of the fit %v", got, want)
 	}
-	how, err := runs.EvaluatorOf(run.Run, m)
+	how, err := run.Evaluation(m)
 	if err != nil || len(how.Uses) > 0 {
 		t.Fatalf("evaluation uses %q (%v)", how.Uses, err)
 	}

@@ -91,7 +91,7 @@ func TestLogPOfObservedValues(t *testing.T) {
 	if !slices.Equal(m.logPObserved(junk), got) {
 		t.Error("missing values count")
 	}
-	wantError(t, runs.CheckRows(5, rows), "the test rows have missing values")
+	wantError(t, runs.CheckRows(5, false, rows), "the test rows have missing values")
 }
 
 // Scores by regression of rows with gaps are the means of the factors given the observed values, W_oᵀ Σ_oo⁻¹ (x_o − μ_o). A row

@@ -152,7 +152,7 @@ var ICA = estimated(runs.Family[ICASettings, *Independent]{
 // whose density has the wrong side. It draws no samples. It refuses rows whose number of units differs from the
 // model's.
 func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
-	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+	if err := runs.CheckRows(m.shape.Units(), false, rows); err != nil {
 		return nil, err
 	}
 	x := rows.Floats()
@@ -165,7 +165,7 @@ func (m *Independent) Estimate(_ context.Context, rows dataset.Split, _ int, _ u
 // LogPOfRows returns the exact log p(x) of each row in nats, and the word "exact". It refuses rows whose number of
 // units differs from the model's.
 func (m *Independent) LogPOfRows(_ context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	if err := runs.CheckRows(m.shape.Units(), o.Rows); err != nil {
+	if err := runs.CheckRows(m.shape.Units(), false, o.Rows); err != nil {
 		return nil, "", err
 	}
 	return m.LogP(o.Rows.Floats()), "exact", nil

@@ -103,7 +103,7 @@ func (m *Model) Rotated(how string) ([]runs.Encoding, error) {
 		}
 		all = append(all, e)
 	}
-	return append(all, runs.Encoding{Kind: "correlations", Columns: runs.Numbered("factor_", m.factors), Lines: "factor", Encode: func(context.Context, dataset.Split, int, uint64) ([][]float64, error) {
+	return append(all, runs.Encoding{Kind: "correlations", Columns: names.Numbered("factor_", m.factors), Lines: "factor", Encode: func(context.Context, dataset.Split, int, uint64) ([][]float64, error) {
 		return lines(correlations), nil
 	}}), nil
 }
@@ -208,7 +208,7 @@ func eigenvalues(covariance mat.Symmetric) ([]float64, error) {
 // judgements lists encodings of the fit and of the number of factors, which describe the training rows.
 func (m *Model) judgements() []runs.Encoding {
 	covarianceOf := func(rows dataset.Split) (mat.Symmetric, int, error) {
-		if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+		if err := runs.CheckRows(m.shape.Units(), false, rows); err != nil {
 			return nil, 0, err
 		}
 		mean, _, _ := observedMeans(rows)

@@ -106,7 +106,7 @@ func (c Code) estimates(rows dataset.Split) runs.Estimates {
 // squared reconstruction error, and the number of atoms used. It draws no samples. It refuses rows whose number of
 // units differs from the model's.
 func (m *Dictionary) Estimate(ctx context.Context, rows dataset.Split, _ int, _ uint64, _ func(float64)) (runs.Estimates, error) {
-	if err := runs.CheckRows(m.shape.Units(), rows); err != nil {
+	if err := runs.CheckRows(m.shape.Units(), false, rows); err != nil {
 		return nil, err
 	}
 	c, err := m.encode(ctx, rows.Floats(), encodingGap)

@@ -109,7 +109,7 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 			se[len(se)-1] = math.NaN()
 		}
 	}
-	return e.Each, se, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
+	return e.Each, se, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + names.Clause(e.SampleSizes[runs.LogP.Key].Detail()), err
 }
 
 // LogLabels returns LogLabelProbabilities of o.Rows, by default with 1,000 samples, or nil if the model has no labels.

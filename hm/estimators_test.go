@@ -200,7 +200,7 @@ func TestShareOfTheQWakePhase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return runs.Checksum(run.Snapshot().Tensors)
+		return run.Snapshot().Checksum()
 	}
 	if checkpoint(RWS()) != checkpoint(RWS().PhaseParameters(0.5)) {
 		t.Error("λ = ½ is not RWS")

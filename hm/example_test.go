@@ -79,7 +79,7 @@ func ExampleMethod_Train_resume() {
 	resumed := must(rws.Train(context.Background(), machine, set, filepath.Join(dir, "a"), runs.Quiet))
 	whole := must(rws.Train(context.Background(), machine, set, filepath.Join(dir, "b"), runs.Quiet))
 	fmt.Println("epochs:", resumed.Epochs())
-	fmt.Println("as if never stopped:", runs.Checksum(resumed.Snapshot().Tensors) == runs.Checksum(whole.Snapshot().Tensors))
+	fmt.Println("as if never stopped:", resumed.Snapshot().Checksum() == whole.Snapshot().Checksum())
 	// Output:
 	// stopped in epoch 3 of 5
 	// epochs: 5

@@ -38,9 +38,9 @@ type Experiment struct {
 // Experiment returns an experiment that trains machine by the method on set.
 func (m Method) Experiment(machine Machine, set *dataset.Set) Experiment {
 	e := Experiment{
-		Data: runs.DataOf(set), Machine: machine.Spec(), Method: m.Spec(), Budget: m.Budget(),
-		Measurements: slices.Clone(m.measurements), Misfit: runs.Misfit(machine.shape, set),
+		Machine: machine.Spec(), Method: m.Spec(), Budget: m.Budget(), Measurements: slices.Clone(m.measurements),
 	}
+	e.Data, e.Misfit = runs.DataOf(set, machine.shape)
 	if m.start != nil {
 		e.Start = new(*m.start)
 	}
@@ -140,36 +140,27 @@ func (e Experiment) Hash() string {
 // ParseExperiment reads an experiment from TOML. Missing settings have the values of the preset.
 // ParseExperiment returns an error for unknown settings.
 func ParseExperiment(text []byte) (Experiment, error) {
-	var named struct {
+	return runs.DecodeExperiment(text, family, func(named struct {
 		Fingerprint string
 		Method      struct{ Preset string }
-	}
-	if _, err := runs.DecodeTOML(text, &named); err != nil {
-		return Experiment{}, err
-	}
-	if named.Method.Preset == "" {
-		return Experiment{}, fmt.Errorf("no method: use one of %s as preset in [method]", strings.Join(Presets(), ", "))
-	}
-	method, err := Preset(named.Method.Preset)
-	if slices.Contains([]string{"cd", "pcd", "pt", "ptt", "pl", "rm", "mp"}, named.Method.Preset) {
-		err = fmt.Errorf("preset = %q in [method] trains a Boltzmann machine: write algorithm = %[1]q instead, and family = \"boltzmann\" in the first line", named.Method.Preset)
-	}
-	if err != nil {
-		return Experiment{}, err
-	}
-	e := Experiment{Machine: New(dataset.Shape{}).spec, Method: method.spec, Budget: method.budget}
-	if named.Fingerprint != "" { // a trained experiment; earlier versions did not record the arithmetic
-		e.Method.Arithmetic = FloatingPoint
-	}
-	if err := runs.DecodeExperiment(text, family, &e); err != nil {
-		return Experiment{}, err
-	}
-	return e, runs.CheckSettings(e)
+	}) (Experiment, error) {
+		if named.Method.Preset == "" {
+			return Experiment{}, fmt.Errorf("no method: use one of %s as preset in [method]", strings.Join(Presets(), ", "))
+		}
+		if slices.Contains([]string{"cd", "pcd", "pt", "ptt", "pl", "rm", "mp"}, named.Method.Preset) {
+			return Experiment{}, fmt.Errorf("preset = %q in [method] trains a Boltzmann machine: write algorithm = %[1]q instead, and family = \"boltzmann\" in the first line", named.Method.Preset)
+		}
+		method, err := Preset(named.Method.Preset)
+		if named.Fingerprint != "" { // a trained experiment; earlier versions did not record the arithmetic
+			method.spec.Arithmetic = FloatingPoint
+		}
+		return Experiment{Machine: New(dataset.Shape{}).spec, Method: method.spec, Budget: method.budget}, err
+	})
 }
 
 // TOML returns the experiment in the format that ParseExperiment reads. It panics if a setting has no
 // name; Check returns an error for this.
-func (e Experiment) TOML() []byte { return runs.EncodeTOML(e) }
+func (e Experiment) TOML() []byte { return runs.EncodeExperiment(family, e) }
 
 // Baseline returns the mean log p(x) of rows, in nats, under a factorised model of the training rows of set.
 // The model treats the visible units as independent or, if the machine has groups, the categorical variables.
@@ -220,7 +211,9 @@ func (e Experiment) startParameters(shape dataset.Shape) (*engine.Parameters, er
 	return model.parameters, nil
 }
 
-func checksum(p *engine.Parameters) string { return runs.Checksum(appendTensors(nil, "", p)) }
+func checksum(p *engine.Parameters) string {
+	return runs.Snapshot{Tensors: appendTensors(nil, "", p)}.Checksum()
+}
 
 // Resolve returns the experiment, completed with the groups of the set's columns, with Fill and with the checksum
 // of the parameters that training starts from.

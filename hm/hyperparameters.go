@@ -171,7 +171,7 @@ func (s MethodSpec) String() string {
 	if preset, err := Preset(s.Preset); err == nil {
 		usual = preset.spec
 	}
-	return strings.Join(runs.Legend(s.Hyperparameters(), usual.Hyperparameters()), ", ")
+	return runs.Legend(s.Hyperparameters(), usual.Hyperparameters())
 }
 
 // Rows describes the measurements and the settings of the method and the machine.

@@ -240,7 +240,7 @@ func (z LogZ2) String() string {
 	if z.Size.Few() {
 		text = fmt.Sprintf("log Z² %.4f nats", runs.Float(z.Value))
 	}
-	text += runs.Clause(z.Size.String())
+	text += names.Clause(z.Size.String())
 	if n := len(z.Outer); n > 0 {
 		text += fmt.Sprintf(", %s of %s with %s each", names.Count(len(z.Repeats), "repeat"), names.Count(z.Outer[n-1], "outer sample"), names.Count(z.Inner, "inner sample"))
 	}

@@ -257,11 +257,11 @@ func (m *Model) checkRows(s dataset.Split) error {
 }
 
 func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
-	check := runs.CheckRows
+	err := runs.CheckRows(a.Visible(), false, s)
 	if e.Fill != nil && e.Method.Arithmetic == FloatingPoint { // q gets real numbers
-		check = runs.CheckObserved
+		err = runs.CheckObserved(a.Visible(), s)
 	}
-	if err := check(a.Visible(), s); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := checkStates(a, s); err != nil {
@@ -291,7 +291,7 @@ func (m *Model) data(s dataset.Split, samples int) (engine.Data, error) {
 
 // completeData is like data, but refuses rows with missing values.
 func (m *Model) completeData(s dataset.Split, samples int) (engine.Data, error) {
-	if err := runs.CheckRows(m.Architecture().Visible(), s); err != nil {
+	if err := runs.CheckRows(m.Architecture().Visible(), false, s); err != nil {
 		return engine.Data{}, err
 	}
 	return m.data(s, samples)

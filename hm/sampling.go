@@ -8,6 +8,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -136,7 +137,7 @@ func (m *Model) Encodings() []runs.Encoding {
 	units := m.Architecture().Units
 	var columns []string
 	for layer, n := range units[1:] {
-		columns = append(columns, runs.Numbered(fmt.Sprintf("h%d_", layer+1), n)...)
+		columns = append(columns, names.Numbered(fmt.Sprintf("h%d_", layer+1), n)...)
 	}
 	return []runs.Encoding{{Kind: "means", Columns: columns, Samples: 100, Encode: func(ctx context.Context, rows dataset.Split, samples int, seed uint64) ([][]float64, error) {
 		data, err := m.data(rows, samples)

@@ -128,7 +128,7 @@ const mostEpochs = 1000
 // and log-z2.
 func ReportUses(run *runs.Run, model any) (uses []string) {
 	_, own := model.(runs.Evaluator)
-	if how, err := runs.EvaluatorOf(run, model); err == nil && slices.Contains(how.Uses, "samples") {
+	if how, err := run.Evaluation(model); err == nil && slices.Contains(how.Uses, "samples") {
 		uses = append(uses, "samples", "rows")
 	} else if err == nil && !own {
 		uses = append(uses, "rows") // an Estimator without samples
@@ -183,7 +183,7 @@ func (r *report) model(ctx context.Context, run *runs.Run, o ReportOptions) erro
 	if !slices.Contains(ReportUses(run, model), "rows") || set.Test().Rows == 0 {
 		return nil
 	}
-	how, err := runs.EvaluatorOf(run, model)
+	how, err := run.Evaluation(model)
 	if err != nil {
 		return err
 	}

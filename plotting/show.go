@@ -150,6 +150,8 @@ func printed(value any) string {
 	switch v := value.(type) {
 	case *runs.Table:
 		table = v
+	case runs.History:
+		table = v.Table()
 	case interface{ Table() *runs.Table }:
 		table = v.Table()
 	case runs.Experiment:

@@ -48,16 +48,6 @@ func TestTrainingTakesOverAfterARestart(t *testing.T) {
 	runstest.SameRun(t, whole, dir)
 }
 
-// Begin does not wait until an earlier lease expires: it says who may use the directory.
-func TestBeginRefusesALeasedDirectory(t *testing.T) {
-	set, dir := overlapping(t), t.TempDir()
-	leaveLease(t, dir, "before-the-restart")
-	_, err := runs.Begin(brief(set), set, dir)
-	if taken, is := errors.AsType[*runs.TakenError](err); !is || taken.Host != "there" {
-		t.Errorf("the error is %v", err)
-	}
-}
-
 // A program that shows a sign of life while training waits keeps its directory.
 func TestTrainingDoesNotTakeOverFromTheLiving(t *testing.T) {
 	set := overlapping(t)

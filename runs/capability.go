@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
@@ -106,7 +105,7 @@ func Samples(shape dataset.Shape, sample func(n int, seed uint64) (rows, means [
 // returns the rows as the model reads them and the reconstructions.
 func Reconstructions(shape dataset.Shape, reconstruct func(rows dataset.Split, seed uint64) (x, means [][]float64, err error)) Drawing {
 	return Drawing{Kind: "reconstructions", Uses: []string{"split", "seed"}, Draw: func(_ context.Context, s Sampling) ([]dataset.Sheet, error) {
-		if err := CheckRows(shape.Units(), s.Rows); err != nil {
+		if err := CheckRows(shape.Units(), false, s.Rows); err != nil {
 			return nil, err
 		}
 		x, means, err := reconstruct(s.Rows.Subset(s.N, s.Seed), s.Seed)
@@ -210,14 +209,6 @@ type Rotator interface {
 	Rotated(how string) ([]Encoding, error)
 }
 
-// Numbered returns the names prefix1, prefix2 and so on.
-func Numbered(prefix string, n int) (all []string) {
-	for k := range n {
-		all = append(all, prefix+strconv.Itoa(k+1))
-	}
-	return all
-}
-
 // A Labeler is a model that can predict the labels of rows.
 type Labeler interface {
 	// LogLabels returns log p(y|x) of each row of o.Rows and each class y, in nats, or nil if the model has no labels. It
@@ -242,9 +233,9 @@ func familyName(e Experiment) string {
 	return name
 }
 
-// NounOf returns a noun for the experiment's models, such as "a Boltzmann machine".
-func NounOf(e Experiment) string {
-	name := familyName(e)
+// Noun returns a noun for the run's models, such as "a Boltzmann machine".
+func (r *Run) Noun() string {
+	name := familyName(r.experiment)
 	if of, err := registered(name); err == nil && of.Noun != "" {
 		return of.Noun
 	}
@@ -253,8 +244,8 @@ func NounOf(e Experiment) string {
 
 // Lacks returns the error for a run whose models lack a capability. what says what they lack, such as
 // "has no estimates".
-func Lacks(r *Run, what string) error {
-	return fmt.Errorf("%s: %v is %s, which %s: name a run of another family", r.Dir(), r.Experiment(), NounOf(r.Experiment()), what)
+func (r *Run) Lacks(what string) error {
+	return fmt.Errorf("%s: %v is %s, which %s: name a run of another family", r.dir, r.experiment, r.Noun(), what)
 }
 
 // ModelAt returns the model of a named checkpoint (see Checkpoint). Test it for capabilities such as

@@ -10,20 +10,20 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// DataOfFile returns the data set that an experiment file names, with paths that this program can open.
+// dataOfFile returns the data set that an experiment file names, with paths that this program can open.
 // path and text are the path and the contents of the file. Paths of data are relative to the folder of
 // the file. In the file of a run, which training wrote, they are relative to the current folder, as during
 // training, if the data exist there. In any other file, they are relative to the current folder if the
 // data exist there but not in the folder of the file, as in earlier versions; a note on standard error
 // reports this once.
-func DataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
+func dataOfFile(of dataset.Spec, path string, text []byte) dataset.Spec {
 	for _, name := range of.Paths() {
 		*name = dataPath(*name, path, text)
 	}
 	return of
 }
 
-// dataPath resolves one path for DataOfFile.
+// dataPath resolves one path for dataOfFile.
 func dataPath(name, path string, text []byte) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name

@@ -285,7 +285,7 @@ func OpenDataset(e Experiment, dir string) (*dataset.Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		return set, h.CheckData(set)
+		return set, h.checkData(set)
 	})
 }
 
@@ -452,5 +452,5 @@ func (s *Sets) Open(e Experiment, dir string) (*dataset.Set, error) {
 		}
 		s.spec, s.set = h.Dataset, set
 	}
-	return s.set, h.CheckData(s.set)
+	return s.set, h.checkData(s.set)
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
-	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A run whose data are missing names the place where it looked and, in a folder other than that of its training, the
@@ -38,10 +37,7 @@ func TestRunsInAnotherFolderSayWhereTheyLook(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := filepath.Join(t.TempDir(), "run")
-		run, err := runs.Begin(brief(set), set, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := mustTrain(t, brief(set), set, dir)
 		t.Chdir(other)
 		away := c.looks + ".away" // the file if its path is absolute
 		_ = os.Rename(c.looks, away)

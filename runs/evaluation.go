@@ -123,16 +123,15 @@ func (o OverSeeds) MarshalJSON() ([]byte, error) {
 // String returns one line for each mean that is not Untold.
 func (o OverSeeds) String() string { return Findings(o).String() }
 
-// EvaluatorOf returns the evaluation function of a model of a run. It is the model's own if the model is
-// an Evaluator, and estimates all measures if the model is only an Estimator. EvaluatorOf refuses a
-// model that is neither.
-func EvaluatorOf(r *Run, model any) (Evaluations, error) {
+// Evaluation returns how a model of the run is evaluated: by itself if the model is an Evaluator, and by estimates of all
+// measures if it is only an Estimator. Evaluation refuses a model that is neither.
+func (r *Run) Evaluation(model any) (Evaluations, error) {
 	if m, is := model.(Evaluator); is {
 		return m.Evaluations(), nil
 	}
 	m, is := model.(Estimator)
 	if !is {
-		return Evaluations{}, Lacks(r, "has no estimates")
+		return Evaluations{}, r.Lacks("has no estimates")
 	}
 	measures, count, uses := r.Experiment().Measures(), func(n int) string { return names.Count(n, "sample") + " a row" }, []string{"samples"}
 	if of, is := model.(SampleCounter); is {

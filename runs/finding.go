@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // Finding is one result of an evaluation. It fills one column of the table. An estimate of a measure fills
@@ -77,7 +79,7 @@ func (all Findings) String() string {
 			se = math.NaN()
 		}
 		if scale, unit := f.display(); there {
-			b.WriteString(Spread{scale * value, scale * se}.line(f.Text, unit+f.Remark+Clause(f.SampleSize.String()), max(3, f.Column.Decimals)))
+			b.WriteString(Spread{scale * value, scale * se}.line(f.Text, unit+f.Remark+names.Clause(f.SampleSize.String()), max(3, f.Column.Decimals)))
 		}
 	}
 	return b.String()

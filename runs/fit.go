@@ -36,22 +36,17 @@ func (d *Data) openedBefore() {
 	}
 }
 
-// DataOf returns the specification and the fingerprint of set.
-func DataOf(set *dataset.Set) Data {
+// DataOf returns the specification and the fingerprint of set, which may be nil, and an error text if its images do not have
+// the shape that a machine expects.
+func DataOf(set *dataset.Set, machine dataset.Shape) (data Data, misfit string) {
 	if set == nil {
-		return Data{}
+		return data, ""
 	}
-	return Data{set.Spec(), set.Fingerprint()}
-}
-
-// Misfit returns an error text if the images of set do not have the shape that the machine expects,
-// or "" if they do.
-func Misfit(machine dataset.Shape, set *dataset.Set) string {
-	if set == nil || machine == set.Shape() {
-		return ""
+	if machine != set.Shape() {
+		misfit = fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it with New(set.Shape())",
+			machine, set.Name(), set.Shape())
 	}
-	return fmt.Sprintf("the machine is for images of %v, the data set %s has %v: describe it with New(set.Shape())",
-		machine, set.Name(), set.Shape())
+	return Data{set.Spec(), set.Fingerprint()}, misfit
 }
 
 // Budget holds the length of training, its seed, and which checkpoints and records it keeps.
@@ -242,7 +237,7 @@ func unshare(v reflect.Value) {
 // Experiment returns the default experiment of the family on set.
 func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 	e := f.Empty()
-	e.Data = DataOf(set)
+	e.Data, _ = DataOf(set, dataset.Shape{})
 	return e
 }
 
@@ -250,14 +245,14 @@ func (f *Family[S, M]) Experiment(set *dataset.Set) Fit[S, M] {
 func (f *Family[S, M]) Parse(text []byte) (Fit[S, M], error) {
 	e := f.Empty()
 	flat := joined(e.inFile())
-	if err := DecodeExperiment(text, f.Name, flat.Interface()); err != nil {
+	if err := decodeFamily(text, f.Name, flat.Interface()); err != nil {
 		return Fit[S, M]{}, err
 	}
 	for i, field := range e.inFile() {
 		field.value.Set(flat.Elem().Field(i))
 	}
 	e.openedBefore()
-	return e, CheckSettings(e)
+	return e, checkSettings(e)
 }
 
 // Open opens the run in a directory, finished or not, with the model of the last checkpoint.
@@ -381,7 +376,7 @@ func (e *Fit[S, M]) rows() []Hyperparameter {
 // String returns the settings in the form of a legend.
 func (e Fit[S, M]) String() string {
 	usual := e.family.Usual
-	return strings.Join(Legend(e.rows(), e.family.Rows(&usual)), ", ")
+	return Legend(e.rows(), e.family.Rows(&usual))
 }
 
 // Rows describes the settings, in the order of legends and help.
@@ -625,8 +620,12 @@ func (f *fitting[S, M]) Validate(ctx context.Context, rows dataset.Split) (Measu
 	return measured, err
 }
 
-// CheckRows returns an error if rows do not fit a model with the given number of visible units, or if values are missing.
-func CheckRows(visible int, rows dataset.Split) error {
+// CheckRows returns an error if rows do not fit a model with the given number of visible units, if values are missing, or if
+// the visible units are binary and the rows have real numbers.
+func CheckRows(visible int, binary bool, rows dataset.Split) error {
+	if binary && rows.AreReal() {
+		return fmt.Errorf("the model has units of 0 and 1, but the %s rows have real numbers: open the data with the binarisation that the model was trained with", rows.Name)
+	}
 	if slices.Contains(rows.Missing, true) {
 		remedy := ""
 		if rows.Name != "given" { // but a part of the data of a run
@@ -637,20 +636,12 @@ func CheckRows(visible int, rows dataset.Split) error {
 	return CheckObserved(visible, rows)
 }
 
-// CheckObserved is like CheckRows, but values may be missing.
+// CheckObserved is like CheckRows, but values may be missing, and numbers are real or binary.
 func CheckObserved(visible int, rows dataset.Split) error {
 	if rows.Shape.Units() != visible {
 		return fmt.Errorf("the model has %d visible units, but the %s rows have %d: use rows of the data that it was trained on", visible, rows.Name, rows.Shape.Units())
 	}
 	return rows.Check()
-}
-
-// CheckUnits is like CheckRows, and also refuses rows of real numbers if the visible units are binary.
-func CheckUnits(visible int, binary bool, rows dataset.Split) error {
-	if binary && rows.AreReal() {
-		return fmt.Errorf("the model has units of 0 and 1, but the %s rows have real numbers: open the data with the binarisation that the model was trained with", rows.Name)
-	}
-	return CheckRows(visible, rows)
 }
 
 func (f *fitting[S, M]) Observe(ctx context.Context, epoch int) (map[string]Measures, error) {

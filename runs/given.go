@@ -57,7 +57,7 @@ func (r *Run) Given(ctx context.Context, model any, set *dataset.Set, given []da
 			case err != nil:
 				return rows, drawn, err
 			case logs == nil:
-				return rows, drawn, Lacks(r, "has no labels to be given")
+				return rows, drawn, r.Lacks("has no labels to be given")
 			case given[label].Label >= len(logs[0]):
 				return rows, drawn, fmt.Errorf("given %s=%s: the model has %d classes: give one of these", given[label].Column.Name, given[label].Value, len(logs[0]))
 			}
@@ -109,5 +109,5 @@ func (r *Run) drawsGiven(ctx context.Context, model any, set *dataset.Set, given
 			}, max(10*s.N, 10_000), nil
 		}
 	}
-	return nil, 0, Lacks(r, "draws no rows")
+	return nil, 0, r.Lacks("draws no rows")
 }

@@ -92,15 +92,9 @@ var (
 // step, seconds, learning_rate, measures of training and validation such as train.log_p, named
 // measurements such as test.log_p, and norms such as norms.generative.0.weights. Further columns hold
 // the baseline of the objective with its standard error, such as baseline_log_p, and a remark, which is
-// "diverged" if the epoch is far worse than the baseline. Columns without any value are omitted.
-func (h History) Table() *Table { return historyTable(h.Name, false, h) }
-
-// HistoriesTable stacks the tables of histories. The first column, run, holds the name of each row's
-// history.
-func HistoriesTable(histories ...History) *Table { return historyTable("", true, histories...) }
-
-// historyTable returns the table of epochs. Its columns are in the order of a line of metrics.jsonl.
-func historyTable(title string, named bool, histories ...History) *Table {
+// "diverged" if the epoch is far worse than the baseline. Columns without any value are omitted. With more
+// histories, whose rows follow, the first column, run, holds the name of each row's history.
+func (h History) Table(more ...History) *Table {
 	columns := []Column{
 		{Key: "epoch", Kind: Integer},
 		{Key: "step", Kind: Integer},
@@ -112,7 +106,7 @@ func historyTable(title string, named bool, histories ...History) *Table {
 		seen[c.Key] = true
 	}
 	var rows []map[string]any
-	for _, h := range histories {
+	for _, h := range slices.Concat([]History{h}, more) {
 		for _, e := range h.Epochs {
 			row := map[string]any{"run": h.Name}
 			h.eachField(e, func(key string, value any) {
@@ -125,8 +119,9 @@ func historyTable(title string, named bool, histories ...History) *Table {
 		}
 	}
 	slices.SortStableFunc(columns, func(a, b Column) int { return cmp.Compare(place(a.Key), place(b.Key)) })
-	if named {
-		columns = slices.Insert(columns, 0, Column{Key: "run"})
+	title := h.Name
+	if len(more) > 0 {
+		title, columns = "", slices.Insert(columns, 0, Column{Key: "run"})
 	}
 	var fields []field[map[string]any]
 	for _, c := range columns {

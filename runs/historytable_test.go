@@ -29,7 +29,7 @@ func ExampleHistory_Table() {
 
 // Fields that only one epoch or one run has are in the order of a line of metrics, and missing
 // elsewhere.
-func TestHistoriesTable(t *testing.T) {
+func TestTablesOfSeveralHistories(t *testing.T) {
 	one := runs.History{Name: "one", Epochs: []runs.Epoch{
 		{Epoch: 1, Step: 3, Seconds: 2, LearningRate: 0.1, Train: runs.Measures{"log_p": -4}, Norms: runs.Norms{"generative": {{Weights: 1, Gradient: 2, Direction: 3}}}},
 		{Epoch: 2, Step: 6, Seconds: 4, LearningRate: 0.1, Train: runs.Measures{"log_p": -3}, Measured: map[string]runs.Measures{"Prüf-1": {"log_p": -5}}},
@@ -37,7 +37,7 @@ func TestHistoriesTable(t *testing.T) {
 	other := runs.History{Name: "other", Measures: []runs.Measure{{Key: "energy", Name: "free energy", Unit: "nats"}}, Epochs: []runs.Epoch{
 		{Epoch: 1, Step: 9, Seconds: 1, LearningRate: 0.5, Train: runs.Measures{"energy": 7}, Validation: runs.Measures{"energy": 8}},
 	}}
-	got := runs.HistoriesTable(one, other)
+	got := one.Table(other)
 	var keys []string
 	for _, c := range got.Columns() {
 		keys = append(keys, c.Key)

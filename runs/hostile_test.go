@@ -139,12 +139,17 @@ func TestTooManySeedsAreRefused(t *testing.T) {
 func TestDecodeTOMLReadsWhatIsLong(t *testing.T) {
 	list := "[" + strings.Repeat("1.5, ", 100_000) + "2]"
 	var read struct {
-		Name, Path string
-		List       []float64
-		In         struct{ Side struct{ Out int } }
+		Name string    `toml:"name"`
+		Path string    `toml:"path"`
+		List []float64 `toml:"list"`
+		In   struct {
+			Side struct {
+				Out int `toml:"out"`
+			} `toml:"side"`
+		} `toml:"in"`
 	}
 	text := "name = \"\"\"a \"quoted\" [[[" + strings.Repeat("[", 99) + "\"\"\"\npath = '" + strings.Repeat("../", 99) + "'\nlist = " + list + "\nin.side.out = 3 # ..."
-	if _, err := runs.DecodeTOML([]byte(text), &read); err != nil {
+	if err := runs.DecodeTOML([]byte(text), &read); err != nil {
 		t.Fatal(err)
 	}
 	if len(read.List) != 100_001 || read.In.Side.Out != 3 || !strings.Contains(read.Name, `"quoted"`) || len(read.Path) != 297 {

@@ -195,9 +195,9 @@ func keyIn(of reflect.Value, value any) string {
 	return ""
 }
 
-// Legend returns the texts of a legend for the settings that have an effect and differ from their defaults.
+// Legend returns the text of a legend for the settings that have an effect and differ from their defaults.
 // usual holds the same settings in the same order with their default values.
-func Legend(settings, usual []Hyperparameter) []string {
+func Legend(settings, usual []Hyperparameter) string {
 	var clauses []string
 	for i, s := range settings {
 		differs := !reflect.DeepEqual(s.Value, usual[i].Value)
@@ -205,5 +205,5 @@ func Legend(settings, usual []Hyperparameter) []string {
 			clauses = append(clauses, s.Legend)
 		}
 	}
-	return clauses
+	return strings.Join(clauses, ", ")
 }

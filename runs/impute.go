@@ -19,7 +19,7 @@ func (r *Run) Imputation(model any) (Inpainting, error) {
 			return how, nil
 		}
 	}
-	return Inpainting{}, Lacks(r, "draws no missing values given the others")
+	return Inpainting{}, r.Lacks("draws no missing values given the others")
 }
 
 // Imputed describes how draws of missing values came about.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
 )
@@ -130,28 +131,47 @@ func ModelOf(e Experiment, s Snapshot) (any, error) {
 	return of.Model(e, s)
 }
 
-// DecodeExperiment reads the text of a family's experiment file into a struct of settings, to which into
-// points. Settings that the file omits stay unchanged; unknown settings are refused.
-func DecodeExperiment(text []byte, family string, into any) error {
+// DecodeExperiment reads the text of a family's experiment file. Settings that the file omits have the values that usual
+// returns, given the settings of the file on which these values depend. DecodeExperiment refuses unknown settings, numbers that
+// are not finite, and seeds that do not fit into TOML's integers.
+func DecodeExperiment[N any, E Experiment](text []byte, family string, usual func(named N) (E, error)) (e E, err error) {
+	var named N
+	if _, err := decodeTOML(text, &named); err != nil {
+		return e, err
+	}
+	if e, err = usual(named); err != nil {
+		return e, err
+	}
+	if err := decodeFamily(text, family, &e); err != nil {
+		return e, err
+	}
+	if data, is := any(&e).(interface{ openedBefore() }); is {
+		data.openedBefore()
+	}
+	return e, checkSettings(e)
+}
+
+// decodeFamily reads the text of a family's experiment file into a struct of settings, to which into points.
+func decodeFamily(text []byte, family string, into any) error {
 	if is, err := FamilyOf(text); err != nil {
 		return err
 	} else if is != family {
 		return fmt.Errorf("family = %q is not an experiment of this package: write family = %q, or read the file with runs.ParseExperiment", is, family)
 	}
-	meta, err := DecodeTOML(text, into)
-	if err != nil {
-		return err
-	}
-	if data, is := into.(interface{ openedBefore() }); is {
-		data.openedBefore()
-	}
-	return CheckDecoded(meta, into)
+	return DecodeTOML(text, into)
 }
 
 // EncodeExperiment writes the settings of a family's experiment in the form that DecodeExperiment reads.
 // It panics if a setting's value has no name, which Experiment.Check refuses.
 func EncodeExperiment(family string, settings any) []byte {
-	return append(fmt.Appendf(nil, "family = %q\n", family), EncodeTOML(settings)...)
+	text, err := toml.Marshal(settings)
+	if err != nil {
+		panic(err)
+	}
+	if family == eldest {
+		return text
+	}
+	return append(fmt.Appendf(nil, "family = %q\n", family), text...)
 }
 
 // Typed is a run whose experiment has type E and whose models have type M. A family can embed it in a

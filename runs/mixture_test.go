@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -58,15 +59,12 @@ type mixture struct {
 }
 
 func parseMixture(text []byte) (mixture, error) {
-	var m mixture
-	meta, err := runs.DecodeTOML(text, &m)
+	family, err := runs.FamilyOf(text)
 	if err != nil {
-		return m, err
+		return mixture{}, err
 	}
-	if err := runs.CheckDecoded(meta, m); err != nil {
-		return m, err
-	}
-	return m, cmp.Or(m.checkFamily(), runs.CheckSettings(m))
+	m, err := runs.DecodeExperiment(text, family, func(struct{}) (mixture, error) { return mixture{}, nil })
+	return m, cmp.Or(err, m.checkFamily())
 }
 
 func (m mixture) checkFamily() error {
@@ -116,7 +114,11 @@ func (m mixture) Err() error {
 }
 
 func (m mixture) TOML() []byte {
-	return runs.EncodeTOML(m)
+	text, err := toml.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return text
 }
 
 func (m mixture) Hash() string {

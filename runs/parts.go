@@ -229,9 +229,9 @@ func takeTurns(ctx context.Context, jobs int, await bool, attempt func(i int) (d
 // Count-th part after it. The zero value means all parts.
 type Shard struct{ Index, Count int }
 
-// ShardsVariable is the environment variable that holds the number of shards in the tasks of a cluster.
+// shardsVariable is the environment variable that holds the number of shards in the tasks of a cluster.
 // The manifest of a Kubernetes Indexed Job must set it; a script for a Slurm array may set it.
-const ShardsVariable = "HELMHOLTZ_SHARDS"
+const shardsVariable = "HELMHOLTZ_SHARDS"
 
 // Environment variables that describe a task of a Slurm array or of a Kubernetes Indexed Job.
 const (
@@ -261,7 +261,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 		if err != nil {
 			return Shard{}, err
 		}
-		count, err := numbers(getenv, ShardsVariable)
+		count, err := numbers(getenv, shardsVariable)
 		if err != nil {
 			return Shard{}, fmt.Errorf("%w: set it to the number of completions in the manifest", err)
 		}
@@ -278,7 +278,7 @@ func ParseShard(text string, getenv func(string) string) (Shard, error) {
 	return newShard(index, count)
 }
 
-// slurmShard returns the shard of a task in a Slurm array with any numbering. If ShardsVariable is set,
+// slurmShard returns the shard of a task in a Slurm array with any numbering. If shardsVariable is set,
 // the task's number is the index, so that a task that is submitted again alone keeps its share.
 func slurmShard(getenv func(string) string) (Shard, error) {
 	values, err := numbers(getenv, slurmID, slurmMin, slurmMax, slurmStep, slurmCount)
@@ -286,8 +286,8 @@ func slurmShard(getenv func(string) string) (Shard, error) {
 		return Shard{}, err
 	}
 	id, first, last, step, count := values[0], values[1], values[2], values[3], values[4]
-	if getenv(ShardsVariable) != "" {
-		shards, err := numbers(getenv, ShardsVariable)
+	if getenv(shardsVariable) != "" {
+		shards, err := numbers(getenv, shardsVariable)
 		if err != nil {
 			return Shard{}, err
 		}
@@ -295,7 +295,7 @@ func slurmShard(getenv func(string) string) (Shard, error) {
 	}
 	if step < 1 || (id-first)%step != 0 || (last-first)/step+1 != count || count == 1 && id > 0 {
 		return Shard{}, fmt.Errorf("cannot tell the share of task %d in an array of %d tasks from %d to %d with step %d: number the tasks from 0, and set %s to their number",
-			id, count, first, last, step, ShardsVariable)
+			id, count, first, last, step, shardsVariable)
 	}
 	return newShard((id-first)/step, count)
 }

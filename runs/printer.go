@@ -122,7 +122,7 @@ func describe(h History, e Epoch) string {
 }
 
 func measuresLine(measures []Measure, values Measures) string {
-	return MeasuresText(slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
+	return measuresText(slices.DeleteFunc(slices.Clone(measures), func(m Measure) bool {
 		_, measured := values[m.Key]
 		return !measured
 	}), func(m Measure, scale float64, decimals int) string {
@@ -130,10 +130,10 @@ func measuresLine(measures []Measure, values Measures) string {
 	})
 }
 
-// MeasuresText formats measures. text returns the text of a measure's value, multiplied by scale and with
+// measuresText formats measures. text returns the text of a measure's value, multiplied by scale and with
 // the given number of decimals. Fractions are shown in percent. If consecutive measures have the same
 // unit, only the last shows it; every fraction shows %.
-func MeasuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
+func measuresText(measures []Measure, text func(m Measure, scale float64, decimals int) string) string {
 	var parts []string
 	for i, m := range measures {
 		scale, unit := 1.0, m.Unit

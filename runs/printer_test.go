@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,5 +59,17 @@ func TestTrainingIsQuietUnlessATerminalListens(t *testing.T) {
 	mustTrain(t, brief(set), set, t.TempDir(), runs.Printer(f))
 	if text, err := os.ReadFile(said); err != nil || !strings.Contains(string(text), "epoch 4/4") {
 		t.Errorf("said was %q, %v", text, err)
+	}
+}
+
+// Fractions are in percent, and consecutive measures in the same unit show it once.
+func TestMeasuresText(t *testing.T) {
+	measures := []runs.Measure{runs.LogP, {Name: "bound", Unit: "nats"}, {Name: "ESS", Fraction: true}}
+	values := map[string]float64{"log p": -91.0304, "bound": -93.25, "ESS": 0.312}
+	got := runs.MeasuresText(measures, func(m runs.Measure, scale float64, decimals int) string {
+		return fmt.Sprintf("%.*f", decimals, scale*values[m.Name])
+	})
+	if want := "log p -91.030, bound -93.250 nats, ESS 31.2 %"; got != want {
+		t.Errorf("the text is %q, want %q", got, want)
 	}
 }

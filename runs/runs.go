@@ -121,10 +121,6 @@ type Learner interface {
 	Close() error
 }
 
-// Checksum returns the SHA-256, in hexadecimal, of the names, shapes and elements of tensors. The order
-// of the tensors does not matter.
-func Checksum(tensors []Tensor) string { return (&safetensors.File{Tensors: tensors}).Checksum() }
-
 // Tensor is a named array of numbers, row-major. Its fields are
 //
 //	Name  string
@@ -142,6 +138,9 @@ type Snapshot struct {
 	Header  json.RawMessage
 	Tensors []Tensor
 }
+
+// Checksum returns the SHA-256, in hexadecimal, of the names, shapes and elements of the tensors, in any order.
+func (s Snapshot) Checksum() string { return (&safetensors.File{Tensors: s.Tensors}).Checksum() }
 
 // ErrDiverged is the error of training whose parameters or measures are no longer finite.
 var ErrDiverged = errors.New("training has diverged: a measure or a parameter is not finite; any earlier checkpoint is kept; lower the learning rate, or raise the damping if there is one")
@@ -200,7 +199,7 @@ func registered(family string) (Kind[Experiment, any], error) {
 // FamilyOf returns the name of the family of an experiment file.
 func FamilyOf(text []byte) (string, error) {
 	var named struct{ Family string }
-	if _, err := DecodeTOML(text, &named); err != nil {
+	if _, err := decodeTOML(text, &named); err != nil {
 		return "", err
 	}
 	return cmp.Or(named.Family, eldest), nil
@@ -231,16 +230,16 @@ func ReadExperiment(path string) (Experiment, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	h := e.Header()
-	h.Dataset = DataOfFile(h.Dataset, path, text)
+	h.Dataset = dataOfFile(h.Dataset, path, text)
 	return e.WithHeader(h), nil
 }
 
 // infinite matches the values of settings, in TOML, that contain a number that is not finite.
 var infinite = regexp.MustCompile(`^[^"']*\b(nan|inf)\b`)
 
-// CheckSettings refuses values that a file can express but no experiment can have: seeds that do not fit into
+// checkSettings refuses values that a file can express but no experiment can have: seeds that do not fit into
 // TOML's integers, and numbers that are not finite.
-func CheckSettings(e Experiment) error {
+func checkSettings(e Experiment) error {
 	all := settings(e)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		if infinite.MatchString(all[key]) {
@@ -260,8 +259,8 @@ func (h Header) checkSeeds() error {
 	return nil
 }
 
-// CheckData refuses data that differ from the experiment's fingerprint, if it has one.
-func (h Header) CheckData(set *dataset.Set) error {
+// checkData refuses data that differ from the experiment's fingerprint, if it has one.
+func (h Header) checkData(set *dataset.Set) error {
 	// Hash the data in any case, since an interrupt can end OpenDataset, but not Resolve.
 	if h.Fingerprint == set.Fingerprint() || h.Fingerprint == "" {
 		return nil
@@ -313,7 +312,7 @@ func (h Header) check(set *dataset.Set) error {
 	if err := h.checkSeeds(); err != nil {
 		return err
 	}
-	if err := h.CheckData(set); err != nil {
+	if err := h.checkData(set); err != nil {
 		return err
 	}
 	switch rows := set.Train().Rows; {

@@ -108,14 +108,6 @@ func (s SampleSize) Detail() string {
 	return text
 }
 
-// Clause returns a text after a semicolon, or "" for "".
-func Clause(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "; " + text
-}
-
 // MarshalJSON adds the result of Few.
 func (s SampleSize) MarshalJSON() ([]byte, error) {
 	type plain SampleSize

@@ -66,6 +66,22 @@ func (s *Seeds) Finished() bool {
 // Over returns the spread of value over the runs of the seeds.
 func (s *Seeds) Over(value func(*Run) float64) Spread { return SpreadOf(s.Runs, value) }
 
+// LastMeasures formats the measures of the last epoch on the validation rows or, if there are none, in training, as mean and
+// standard deviation over the seeds.
+func (s *Seeds) LastMeasures() string {
+	of, last := "training", func(r *Run) Measures { return r.last.Train }
+	if s.Runs[0].last.Validation != nil {
+		of, last = "validation", func(r *Run) Measures { return r.last.Validation }
+	}
+	measures := slices.DeleteFunc(s.Runs[0].experiment.Measures(), func(m Measure) bool {
+		_, measured := last(s.Runs[0])[m.Key]
+		return !measured
+	})
+	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, measuresText(measures, func(m Measure, scale float64, decimals int) string {
+		return s.Over(func(r *Run) float64 { return scale * last(r)[m.Key] }).Text(decimals)
+	}))
+}
+
 // mostSeeds limits the number of seeds, because each seed gets a directory before the first is trained.
 const mostSeeds = 10_000
 

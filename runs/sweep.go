@@ -92,7 +92,7 @@ func ReadSweep(path string) (*Sweep, error) {
 // relative to the folder of the file.
 func parseSweep(text []byte, path string) (*Sweep, error) {
 	f := sweepFile{Seeds: 1}
-	meta, err := DecodeTOML(text, &f)
+	meta, err := decodeTOML(text, &f)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 			}
 		}
 	case map[string]any:
-		if s.Base, err = encodeTOML(base); err == nil {
+		if s.Base, err = toml.Marshal(base); err == nil {
 			_, err = ParseExperiment(s.Base)
 		}
 	default:
@@ -173,19 +173,19 @@ func (s *Sweep) resolveData(path string, text []byte) error {
 		}
 	}
 	if changed {
-		s.Base, err = encodeTOML(table)
+		s.Base, err = toml.Marshal(table)
 	}
 	return err
 }
 
 // dataValue returns the value of a setting in a file. If the value is a path of data, dataValue resolves
-// it like DataOfFile.
+// it like dataOfFile.
 func dataValue(key string, value any, path string, text []byte) any {
 	name, is := value.(string)
 	switch {
 	case !is:
 	case key == "dataset.name":
-		return DataOfFile(dataset.Spec{Name: name}, path, text).Name
+		return dataOfFile(dataset.Spec{Name: name}, path, text).Name
 	case slices.Contains([]string{"dataset.test", "dataset.label_file", "dataset.test_label_file", "dataset.weight_file", "dataset.schema"}, key):
 		return dataPath(name, path, text)
 	}
@@ -252,7 +252,7 @@ func (s *Sweep) checkAxes() error {
 				return fmt.Errorf("%s: a value is nil: give one value per setting", keys)
 			}
 			for i, value := range values {
-				if text, err := encodeTOML(map[string]any{"v": value}); err == nil && !bytes.HasPrefix(text, []byte("v = ")) {
+				if text, err := toml.Marshal(map[string]any{"v": value}); err == nil && !bytes.HasPrefix(text, []byte("v = ")) {
 					return fmt.Errorf("%s: %v is a table: vary its settings, such as dataset.name, in a table [[together]]", a.Keys[i], value)
 				}
 			}
@@ -313,7 +313,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 		for _, value := range values {
 			setting.Values = append(setting.Values, valueText(value))
 		}
-		text, err := encodeTOML(varied)
+		text, err := toml.Marshal(varied)
 		if err == nil {
 			setting.Experiment, err = ParseExperiment(text)
 		}
@@ -344,7 +344,7 @@ func (s *Sweep) Settings() ([]Setting, error) {
 
 // base returns the experiment that varies, as a table.
 func (s *Sweep) base() (table map[string]any, err error) {
-	_, err = DecodeTOML(s.Base, &table)
+	_, err = decodeTOML(s.Base, &table)
 	return table, err
 }
 
@@ -396,7 +396,7 @@ func withValue(table map[string]any, path []string, value any) map[string]any {
 
 // valueText returns a value in TOML notation.
 func valueText(value any) string {
-	text, err := encodeTOML(map[string]any{"v": value})
+	text, err := toml.Marshal(map[string]any{"v": value})
 	if err != nil {
 		return fmt.Sprint(value)
 	}

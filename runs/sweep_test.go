@@ -331,9 +331,8 @@ type renamed struct {
 func init() {
 	runs.Kind[renamed, struct{}]{
 		Name: "renamed", Noun: "a renamed experiment",
-		Parse: func(text []byte) (r renamed, err error) {
-			err = runs.DecodeExperiment(text, "renamed", &r)
-			return r, err
+		Parse: func(text []byte) (renamed, error) {
+			return runs.DecodeExperiment(text, "renamed", func(struct{}) (renamed, error) { return renamed{}, nil })
 		},
 		Model: func(renamed, runs.Snapshot) (struct{}, error) { return struct{}{}, nil },
 	}.Registered()

@@ -42,17 +42,10 @@ func (t *Table) WriteText(w io.Writer) error {
 	})
 }
 
-// EscapeMarkdown escapes a text so that Markdown shows it unchanged.
-func EscapeMarkdown(text string) string { return markdownEscapes.Replace(text) }
-
-// markdownEscapes escapes markup, and the bars that would end a cell.
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
-	`[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `&`, `\&`)
-
 // WriteMarkdown writes the table as GitHub Markdown. The contents are as in WriteText, with the title in
 // bold and texts escaped.
 func (t *Table) WriteMarkdown(w io.Writer) error {
-	return t.write(w, EscapeMarkdown, "", "**%s**\n\n", "", func(i int, line []string) string {
+	return t.write(w, names.Markdown, "", "**%s**\n\n", "", func(i int, line []string) string {
 		text := "| " + strings.Join(line, " | ") + " |\n"
 		if i == 0 {
 			text += "|" + t.eachAligned(" --- |", " ---: |") + "\n"

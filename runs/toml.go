@@ -21,9 +21,25 @@ import (
 // recurses into them.
 const deepestTOML = 32
 
-// DecodeTOML reads the text of an experiment into a value, as toml.Decode does. It refuses a text
-// that is larger or nested more deeply than any experiment.
-func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
+// DecodeTOML reads TOML into a struct, to which into points. It refuses settings that the struct does not have, and suggests
+// the closest known setting. It also refuses a key that differs from a setting only in case, because the file could then
+// contain both, and a text that is larger or nested more deeply than any experiment.
+func DecodeTOML(text []byte, into any) error {
+	meta, err := decodeTOML(text, into)
+	if err != nil {
+		return err
+	}
+	known := append(settingNames("", reflect.TypeOf(into)), "family")
+	for _, key := range meta.Keys() {
+		if written := strings.Join(key, "."); !slices.Contains(known, written) {
+			return fmt.Errorf("unknown setting %q%s: remove it or correct its spelling", written, meantSetting(written, known))
+		}
+	}
+	return nil
+}
+
+// decodeTOML is like DecodeTOML, but accepts any settings.
+func decodeTOML(text []byte, into any) (toml.MetaData, error) {
 	if len(text) > file.Small {
 		return toml.MetaData{}, fmt.Errorf("the experiment has %d bytes, more than the limit of %d: give another file", len(text), file.Small)
 	}
@@ -31,22 +47,6 @@ func DecodeTOML(text []byte, into any) (toml.MetaData, error) {
 		return toml.MetaData{}, fmt.Errorf("line %d: more than %d nested brackets, or dots in a key, which no experiment has: give another file", line, deepestTOML)
 	}
 	return toml.Decode(string(text), into)
-}
-
-// EncodeTOML writes a value as TOML. It panics if a setting's value has no name, which
-// Experiment.Check refuses.
-func EncodeTOML(value any) []byte {
-	text, err := encodeTOML(value)
-	if err != nil {
-		panic(err)
-	}
-	return text
-}
-
-func encodeTOML(value any) ([]byte, error) {
-	var b bytes.Buffer
-	err := toml.NewEncoder(&b).Encode(value)
-	return b.Bytes(), err
 }
 
 // HashOf returns the SHA-256, in hexadecimal, of the name of a family and the JSON of an
@@ -58,20 +58,6 @@ func HashOf(family string, e Experiment) string {
 		panic(err)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(append([]byte(family), text...)))
-}
-
-// CheckDecoded refuses settings of an experiment file that the type of into does not have, and suggests
-// the closest known setting. into is the value that DecodeTOML filled, and meta is its result.
-// CheckDecoded also refuses a key that differs from a setting only in case: DecodeTOML accepts it, but the
-// file could then contain both.
-func CheckDecoded(meta toml.MetaData, into any) error {
-	known := append(settingNames("", reflect.TypeOf(into)), "family")
-	for _, key := range meta.Keys() {
-		if written := strings.Join(key, "."); !slices.Contains(known, written) {
-			return fmt.Errorf("unknown setting %q%s: remove it or correct its spelling", written, meantSetting(written, known))
-		}
-	}
-	return nil
 }
 
 // meantSetting suggests the setting whose last part is closest to the last part of written, like

@@ -73,22 +73,6 @@ func Train(ctx context.Context, e Experiment, set *dataset.Set, dir string, reco
 	return run, cmp.Or(failure, err)
 }
 
-// Begin makes the directory of an experiment as Train does, saves a checkpoint before the first step, and
-// returns the run. If the directory already contains a run of the same experiment, that run stays as it
-// is. Begin does not wait for a directory that another program may use, but returns a *TakenError.
-func Begin(e Experiment, set *dataset.Set, dir string) (*Run, error) {
-	if err := Taken(dir); err != nil {
-		return nil, err // Train would wait for the end of a lease, with a context that has ended
-	}
-	before, cancel := context.WithCancel(context.Background())
-	cancel()
-	run, err := Train(before, e, set, dir, Quiet)
-	if errors.As(err, new(*Interruption)) {
-		err = nil
-	}
-	return run, err
-}
-
 // finishedThere returns the finished run of an experiment in a read-only directory, because a finished
 // run needs no writing. It returns nil if the run is not finished, or if the directory could not be
 // claimed for another reason.

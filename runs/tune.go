@@ -35,10 +35,10 @@ type Tuning struct {
 	Set *dataset.Set
 }
 
-// Rung is a round of a Tuning.
-type Rung struct {
-	Candidates int
-	Epochs     int // total epochs of each run at the end of the rung
+// rung is a round of a Tuning.
+type rung struct {
+	candidates int
+	epochs     int // total epochs of each run at the end of the rung
 }
 
 // tunePlan is the file with the candidates and the budget in the directory of a tuning.
@@ -52,7 +52,7 @@ func ReadTuning(path string, budget int) (*Tuning, error) {
 		return nil, err
 	}
 	var keys map[string]any
-	if _, err := DecodeTOML(text, &keys); err == nil && keys["base"] != nil {
+	if _, err := decodeTOML(text, &keys); err == nil && keys["base"] != nil {
 		s, err := ReadSweep(path)
 		return &Tuning{Sweep: s, Budget: budget}, err
 	}
@@ -85,9 +85,9 @@ func UsualAxes(e Experiment) (axes []Axis) {
 	return axes
 }
 
-// Rungs returns the rungs of the tuning, and reports whether candidates continue their runs from one
+// rungs returns the rungs of the tuning, and reports whether candidates continue their runs from one
 // rung to the next.
-func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
+func (t *Tuning) rungs() (rungs []rung, continues bool, err error) {
 	if t.Sweep == nil {
 		return nil, false, errors.New("the tuning has no Sweep: set it to the settings to choose from")
 	}
@@ -114,9 +114,9 @@ func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
 		left := len(candidates) >> k
 		epochs := t.Budget / (rounds * left * t.Sweep.Seeds)
 		if k > 0 && continues {
-			epochs += rungs[k-1].Epochs
+			epochs += rungs[k-1].epochs
 		}
-		rungs = append(rungs, Rung{left, epochs})
+		rungs = append(rungs, rung{left, epochs})
 	}
 	if least := rounds * len(candidates) * t.Sweep.Seeds; t.Budget < least {
 		return nil, false, fmt.Errorf("a budget of %d epochs is less than one epoch of each run in the first of %d rungs: give at least %d, or use fewer candidates", t.Budget, rounds, least)
@@ -127,7 +127,7 @@ func (t *Tuning) Rungs() (rungs []Rung, continues bool, err error) {
 // Check opens the data. It returns an error if the budget is too small, if candidates cannot be trained
 // or compared, or if the data have no validation rows.
 func (t *Tuning) Check() error {
-	if _, _, err := t.Rungs(); err != nil {
+	if _, _, err := t.rungs(); err != nil {
 		return err
 	}
 	settings, err := t.Sweep.Settings()
@@ -157,10 +157,10 @@ func (t *Tuning) sets(e Experiment) *Sets {
 // TuneReport holds the progress of a tuning.
 type TuneReport struct {
 	Objective  Measure
-	Keys       []string // full TOML names of the settings that vary
-	Rungs      []Rung
+	Keys       []string    // full TOML names of the settings that vary
 	Candidates []Candidate // sorted by rung, the highest first, and within a rung by value, the best first
 	Done       bool        // whether all rungs are done; the first candidate is then the best
+	rungs      []rung
 }
 
 // Candidate is a candidate of a tuning in the last rung that it has entered.
@@ -209,22 +209,22 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 	}
 	r := TuneReport{Objective: settings[0].Experiment.Measures()[0], Keys: t.Sweep.keys()}
 	var continues bool
-	if r.Rungs, continues, err = t.Rungs(); err != nil {
+	if r.rungs, continues, err = t.rungs(); err != nil {
 		return r, err
 	}
 	for _, s := range settings {
 		r.Candidates = append(r.Candidates, Candidate{Setting: s})
 	}
 	var data sameContents
-	for i, rung := range r.Rungs {
+	for i, rung := range r.rungs {
 		within := dir
 		if !continues {
-			within = filepath.Join(dir, fmt.Sprintf("epochs-%d", rung.Epochs))
+			within = filepath.Join(dir, fmt.Sprintf("epochs-%d", rung.epochs))
 		}
 		for failed := true; failed; {
-			left := r.next(rung.Candidates)
+			left := r.next(rung.candidates)
 			if len(left) == 0 {
-				return r, fmt.Errorf("all candidates failed within %d epochs, such as %s: %w", rung.Epochs, r.Candidates[0].Name, r.Candidates[0].Failure)
+				return r, fmt.Errorf("all candidates failed within %d epochs, such as %s: %w", rung.epochs, r.Candidates[0].Name, r.Candidates[0].Failure)
 			}
 			var jobs []Job
 			for _, c := range left {
@@ -232,7 +232,7 @@ func (t *Tuning) climb(dir string, train func([]Job) error) (TuneReport, error) 
 			}
 			for n := range uint64(t.Sweep.Seeds) {
 				for _, c := range left {
-					e := withEpochs(c.Experiment, rung.Epochs)
+					e := withEpochs(c.Experiment, rung.epochs)
 					seed := e.Header().Seed + n
 					job := Job{c.Name, seed, withSeed(e, seed), SeedDir(filepath.Join(within, c.Name), seed)}
 					c.Seeds, jobs = append(c.Seeds, job), append(jobs, job)
@@ -370,8 +370,8 @@ func (r TuneReport) Table() *Table {
 			return remarkOn(warning)
 		}})
 	var rungs []string
-	for _, rung := range r.Rungs {
-		rungs = append(rungs, fmt.Sprintf("%d to epoch %d", rung.Candidates, rung.Epochs))
+	for _, rung := range r.rungs {
+		rungs = append(rungs, fmt.Sprintf("%d to epoch %d", rung.candidates, rung.epochs))
 	}
 	return tableOf("tune", "Candidates in each rung: "+strings.Join(rungs, ", "), columns, r.Candidates...).WithoutMissing()
 }

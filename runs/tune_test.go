@@ -50,7 +50,7 @@ func TestRungs(t *testing.T) {
 		"constant": {{5, 2}, {2, 2 + 5}, {1, 2 + 5 + 10}}, // continued
 		"cosine":   {{5, 2}, {2, 5}, {1, 10}},             // trained anew
 	} {
-		rungs, continues, err := newTuning(t, 30, `"constant"`, `"`+schedule+`"`, "[0.01,", "[0.01, 0.02, 0.03,").Rungs()
+		rungs, continues, err := runs.Rungs(newTuning(t, 30, `"constant"`, `"`+schedule+`"`, "[0.01,", "[0.01, 0.02, 0.03,"))
 		if err != nil || !slices.Equal(rungs, want) || continues != (schedule == "constant") {
 			t.Errorf("%s: the rungs are %v (%v), want %v; error %v", schedule, rungs, continues, want, err)
 		}
@@ -69,7 +69,8 @@ func TestTuningFindsTheBestOfEachRung(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, rung := range report.Rungs {
+		rungs, _, _ := runs.Rungs(tuning)
+		for _, rung := range rungs {
 			value := map[string]float64{}
 			for _, s := range left[:rung.Candidates] {
 				h := s.Experiment.Header()
@@ -81,7 +82,7 @@ func TestTuningFindsTheBestOfEachRung(t *testing.T) {
 			}
 			left = left[:rung.Candidates]
 			slices.SortFunc(left, func(a, b runs.Setting) int { return cmp.Compare(value[b.Name], value[a.Name]) })
-			if c := report.Candidates[0]; rung == report.Rungs[1] && (c.Name != left[0].Name || c.Value.Mean != value[c.Name] || c.Epochs != rung.Epochs) {
+			if c := report.Candidates[0]; rung == rungs[1] && (c.Name != left[0].Name || c.Value.Mean != value[c.Name] || c.Epochs != rung.Epochs) {
 				t.Errorf("%s: the best is %s with %v after %d epochs, want %s with %v", schedule, c.Name, c.Value, c.Epochs, left[0].Name, value)
 			}
 		}
@@ -228,6 +229,7 @@ func TestTuningReplacesFailedRungs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		rungs, _, _ := runs.Rungs(tuning)
 		fail := func(c runs.Candidate) {
 			at := c.Seeds[0].Dir
 			if err := os.RemoveAll(at); err != nil {
@@ -235,10 +237,10 @@ func TestTuningReplacesFailedRungs(t *testing.T) {
 			}
 			if schedule == "constant" { // the run has done the first rung
 				h := c.Seeds[0].Experiment.Header()
-				h.Epochs = before.Rungs[0].Epochs
+				h.Epochs = rungs[0].Epochs
 				e := c.Seeds[0].Experiment.WithHeader(h)
 				mustTrain(t, e, openData(t, e), at)
-				if _, err := runs.Extend(at, before.Rungs[1].Epochs); err != nil {
+				if _, err := runs.Extend(at, rungs[1].Epochs); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -11,14 +11,14 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 )
 
-// A Scorer is a model with log p of rows up to a constant. The distribution of a column given the others needs no more.
-type Scorer interface {
+// A scorer is a model with log p of rows up to a constant. The distribution of a column given the others needs no more.
+type scorer interface {
 	// Scores returns log p of rows up to a constant, in nats, and reports whether it is exact.
 	Scores(ctx context.Context, rows dataset.Split) (logs []float64, exact bool, err error)
 }
 
-// A Conditioner is a model that computes log p of a column given the others, without a sum over all values of the column.
-type Conditioner interface {
+// A conditioner is a model that computes log p of a column given the others, without a sum over all values of the column.
+type conditioner interface {
 	// GivenOthers returns a function that computes log p, in nats, of values of a column in a row of o.Rows given the other
 	// columns, and standard errors, which are 0 if log p is exact. A value has the units of the column. what describes how log p
 	// is computed.
@@ -67,7 +67,7 @@ const rowsAtOnce = 64
 // has one of its values. what describes how log p was computed. Why refuses rows with values between 0 and 1, which are no
 // categories, rows with missing values, and models that have only estimates of log p.
 func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns []dataset.Column, all [][]Conditional, what string, err error) {
-	if err = CheckRows(o.Set.Shape().Units(), o.Rows); err != nil {
+	if err = CheckRows(o.Set.Shape().Units(), false, o.Rows); err != nil {
 		return nil, nil, "", err
 	}
 	if columns, _, err = o.Set.Fields(dataset.Sheet{Shape: o.Set.Shape()}, dataset.Writing{}); err != nil {
@@ -77,10 +77,10 @@ func (r *Run) Why(ctx context.Context, model any, o EvaluationOptions) (columns 
 	if err := checkCategories(columns, o.Rows, rows); err != nil {
 		return nil, nil, "", err
 	}
-	conditioner, is := model.(Conditioner)
+	conditioner, is := model.(conditioner)
 	scores := scoresOf(model, o)
 	if !is && scores == nil {
-		return nil, nil, "", Lacks(r, "has no log p by column")
+		return nil, nil, "", r.Lacks("has no log p by column")
 	}
 	progress := o.ProgressOf("explaining")
 	for first := 0; first < len(rows); first += rowsAtOnce {
@@ -143,7 +143,7 @@ func TypicalFields(set *dataset.Set, rows dataset.Split, columns []dataset.Colum
 // scoresOf returns the Scores of a model, or log p if it is exact, or nil.
 func scoresOf(model any, o EvaluationOptions) func(context.Context, dataset.Split) ([]float64, bool, error) {
 	switch of := model.(type) {
-	case Scorer:
+	case scorer:
 		return of.Scores
 	case SampleCounter:
 		if by, is := model.(RowEvaluator); is && of.CountSamples(1) == "" {

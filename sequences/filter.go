@@ -303,7 +303,7 @@ func (m *Belief) Drawings() []runs.Drawing {
 	ofRows := func(draw func(ctx context.Context, rows dataset.Split, seed uint64) (dataset.Sheet, error)) func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 		return func(ctx context.Context, s runs.Sampling) ([]dataset.Sheet, error) {
 			if err := runs.First(
-				func() error { return runs.CheckRows(m.shape.Units(), s.Rows) },
+				func() error { return runs.CheckRows(m.shape.Units(), false, s.Rows) },
 				func() error { return checkRows(m.shape.Width, m.gaussian, s.Rows) },
 			); err != nil {
 				return nil, err

@@ -28,6 +28,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -89,13 +90,13 @@ func logPOfRows(ctx context.Context, m interface {
 	if exact {
 		return e.LogP, "exact", err
 	}
-	return e.LogP, fmt.Sprintf(how, m.CountSamples(samples)) + runs.Clause(e.SampleSize.Detail()), err
+	return e.LogP, fmt.Sprintf(how, m.CountSamples(samples)) + names.Clause(e.SampleSize.Detail()), err
 }
 
 // checkRows returns an error if a model with the given number of units per step, Gaussian or binary, cannot evaluate
 // rows.
 func checkRows(width int, gaussian bool, rows dataset.Split) error {
-	switch err := runs.CheckUnits(rows.Shape.Units(), !gaussian, rows); {
+	switch err := runs.CheckRows(rows.Shape.Units(), !gaussian, rows); {
 	case err != nil:
 		return err
 	case rows.Lengths == nil:

@@ -82,7 +82,7 @@ func (m *Model) bare() *Model {
 
 // check refuses rows that do not fit the machine, and real numbers for a machine of binary units.
 func (m *Model) check(rows dataset.Split) error {
-	return runs.CheckUnits(m.shape.Units(), m.scaling == nil, rows)
+	return runs.CheckRows(m.shape.Units(), m.scaling == nil, rows)
 }
 
 // read returns the rows with the given indices, or all rows. It scales real numbers for the energy, or rounds grey
@@ -223,7 +223,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 	if m.energy.exact() {
 		return logP, "exact", err
 	}
-	return logP, fmt.Sprintf("by AIS with %s, and too high in expectation", m.CountSamples(chains)) + runs.Clause(size.Detail()), err
+	return logP, fmt.Sprintf("by AIS with %s, and too high in expectation", m.CountSamples(chains)) + names.Clause(size.Detail()), err
 }
 
 // Scores returns −F(x) of each row in nats, which is exact. It refuses conditional machines.

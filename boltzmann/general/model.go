@@ -146,7 +146,7 @@ func (m *Model) addProducts(sum []float64, factor float64, states [][]float64) {
 
 // states returns the states of all units for each row: see state.
 func (m *Model) states(rows dataset.Split) ([][]float64, error) {
-	if err := runs.CheckUnits(m.shape.Units(), true, rows); err != nil {
+	if err := runs.CheckRows(m.shape.Units(), true, rows); err != nil {
 		return nil, err
 	}
 	states := make([][]float64, rows.Rows)

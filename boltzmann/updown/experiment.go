@@ -121,7 +121,7 @@ func start(e Experiment, shape dataset.Shape) (*Model, error) {
 
 func (m *Model) checksum() (string, error) {
 	s, err := m.snapshot()
-	return runs.Checksum(s.Tensors), err
+	return s.Checksum(), err
 }
 
 func resolve(e Experiment, set *dataset.Set) (Experiment, error) {

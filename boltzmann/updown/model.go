@@ -51,7 +51,7 @@ func (m *Model) String() string {
 // observe returns rows as states of v. Stochastic binarisation draws them from the model's seed.
 func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 	visible := m.units()[0]
-	if err := runs.CheckUnits(visible, true, rows); err != nil {
+	if err := runs.CheckRows(visible, true, rows); err != nil {
 		return kernels.Matrix{}, err
 	}
 	p := &pass{states: []kernels.Matrix{kernels.NewMatrix(rows.Rows, visible)}}

@@ -148,7 +148,7 @@ func values(estimates runs.Estimates) runs.Measures {
 // good samples are: eval --samples-against judges samples. Rows are binarised as in training. Estimate refuses rows
 // whose number of units differs from the model's, and real numbers.
 func (m *Generator) Estimate(ctx context.Context, rows dataset.Split, _ int, seed uint64, progress func(float64)) (runs.Estimates, error) {
-	if err := runs.CheckUnits(m.shape.Units(), true, rows); err != nil {
+	if err := runs.CheckRows(m.shape.Units(), true, rows); err != nil {
 		return nil, err
 	}
 	real, generated, done := make([]float32, rows.Rows), make([]float32, rows.Rows), work.Meter(progress, rows.Rows)

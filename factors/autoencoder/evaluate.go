@@ -52,7 +52,7 @@ const activeVariance = 0.01
 
 // checkRows refuses rows that the encoder cannot read.
 func (m *Model) checkRows(rows dataset.Split) error {
-	return runs.CheckUnits(m.shape.Units(), m.settings.Decoder != Normal, rows)
+	return runs.CheckRows(m.shape.Units(), m.settings.Decoder != Normal, rows)
 }
 
 // evaluate estimates the likelihood of each row from samples of q(z|x), describes the samples, and counts the active
@@ -151,7 +151,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) (logP 
 	for _, l := range of {
 		logP = append(logP, l.LogP)
 	}
-	return logP, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + runs.Clause(size.Detail()), err
+	return logP, fmt.Sprintf("by %s a row, and too low in expectation", names.Count(samples, "importance sample")) + names.Clause(size.Detail()), err
 }
 
 // Sample draws n rows x ~ p(x) from the seed, and returns them with their expected values given the
@@ -228,7 +228,7 @@ func (m *Model) Drawings() []runs.Drawing {
 
 // Encodings lists the codes of rows, the expected values of the latent variables given a row.
 func (m *Model) Encodings() []runs.Encoding {
-	return []runs.Encoding{{Kind: "codes", Columns: runs.Numbered("code_", m.settings.Code), Encode: func(_ context.Context, rows dataset.Split, _ int, seed uint64) (features [][]float64, err error) {
+	return []runs.Encoding{{Kind: "codes", Columns: names.Numbered("code_", m.settings.Code), Encode: func(_ context.Context, rows dataset.Split, _ int, seed uint64) (features [][]float64, err error) {
 		if err := m.checkRows(rows); err != nil {
 			return nil, err
 		}

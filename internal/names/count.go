@@ -3,6 +3,7 @@ package names
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,4 +18,20 @@ func Count(n int, word string) string {
 // Lines joins texts by line feeds. It leaves out empty texts.
 func Lines(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n")
+}
+
+// Clause returns a text after a semicolon, or "" for "".
+func Clause(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "; " + text
+}
+
+// Numbered returns the names prefix1, prefix2 and so on.
+func Numbered(prefix string, n int) (all []string) {
+	for k := range n {
+		all = append(all, prefix+strconv.Itoa(k+1))
+	}
+	return all
 }

@@ -36,6 +36,12 @@ func commands(r rune) bool {
 	return r == utf8.RuneError || unicode.IsControl(r) && r != '\n' && r != '\t'
 }
 
+// Markdown escapes a text so that Markdown shows it unchanged, also in a cell of a table.
+func Markdown(text string) string { return markdownEscapes.Replace(text) }
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, `|`, `\|`, "`", "\\`", `*`, `\*`, `_`, `\_`, `~`, `\~`,
+	`[`, `\[`, `]`, `\]`, `<`, `\<`, `>`, `\>`, `&`, `\&`)
+
 // Width returns the number of characters of a text that take up space in a terminal.
 func Width(text string) (width int) {
 	for _, r := range text {

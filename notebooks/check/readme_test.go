@@ -56,7 +56,7 @@ func TestCurvesOfTheReadme(t *testing.T) {
 	var published []float64
 	for _, method := range []string{"NRWS", "RWS"} {
 		run := cell.Must(hm.OpenPretrained("mnist-twelve-layers-" + strings.ToLower(method)))
-		checkpoint := runs.Checksum(cell.Must(run.Run.At(2000)).Tensors)
+		checkpoint := cell.Must(run.Run.At(2000)).Checksum()
 		if !slices.ContainsFunc(found.Runs, func(r reproduce.Trained) bool { return r.Checkpoint == checkpoint }) {
 			t.Errorf("table 5.1 was not measured on the pretrained run of %s, checkpoint %s", method, checkpoint)
 		}

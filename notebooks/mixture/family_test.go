@@ -83,7 +83,7 @@ func TestEvaluationDrawsNoSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of, err := runs.EvaluatorOf(run.Run, run.Model())
+	of, err := run.Evaluation(run.Model())
 	if err != nil || len(of.Uses) != 0 {
 		t.Fatalf("an evaluation uses %v (%v)", of.Uses, err)
 	}

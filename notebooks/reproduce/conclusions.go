@@ -441,11 +441,7 @@ func ParseCriteria(name string, text []byte) ([]Result, error) {
 }
 
 func decode(name string, text []byte, into any) error {
-	meta, err := runs.DecodeTOML(text, into)
-	if err == nil {
-		err = runs.CheckDecoded(meta, into)
-	}
-	if err != nil {
+	if err := runs.DecodeTOML(text, into); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil

@@ -178,7 +178,7 @@ func (w *Work) account() error {
 		if err != nil {
 			return err
 		}
-		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, diverged != nil, h.Fingerprint, runs.Checksum(snapshot.Tensors)})
+		w.made.Runs = append(w.made.Runs, Trained{j.Name, h.Seed, epochs, diverged != nil, h.Fingerprint, snapshot.Checksum()})
 		for _, s := range sessions {
 			versions = append(versions, s.Version)
 			hardware = append(hardware, s.Hardware())

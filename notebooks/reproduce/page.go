@@ -62,7 +62,7 @@ func pagesBeside(prefix string) *template.Template {
 			return marker.ReplaceAllString(text.String(), fmt.Sprintf("[$2](%s$1)", prefix)), err
 		},
 		"link":     func(e Entry) string { return fmt.Sprintf("[%s](%s%s)", e.ID, prefix, e.file()) },
-		"escape":   runs.EscapeMarkdown,
+		"escape":   names.Markdown,
 		"undotted": func(text string) string { return strings.TrimSuffix(text, ".") },
 		"join":     strings.Join,
 		"base":     path.Base,

@@ -178,7 +178,7 @@ func makeFonts(w *work) {
 	for k, t := range fontTrainings(w.Scale) {
 		for _, dir := range must(w.Dirs(t.Name, t.Experiment.Header().Epochs)) {
 			run := must(runs.Open(dir))
-			add(fontMachines[k], runs.Checksum(must(run.Checkpoint("last")).Tensors), t.Seeds, must(run.ModelAt("last")).(runs.Encoder).Encodings()[0])
+			add(fontMachines[k], must(run.Checkpoint("last")).Checksum(), t.Seeds, must(run.ModelAt("last")).(runs.Encoder).Encodings()[0])
 		}
 	}
 	add("PCA", "", 1, must(factors.FitPPCA(s.known.Floats(), 50)).Encodings()[0])

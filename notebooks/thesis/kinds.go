@@ -10,6 +10,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/factors"
 	"github.com/helmholtz-go/helmholtz/factors/autoencoder"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/notebooks/reproduce"
 	"github.com/helmholtz-go/helmholtz/plotting"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -178,7 +179,7 @@ func (w *work) measured(p training, rows, chains int) annealed {
 		w.Say("estimating log p of %s test rows: %v", thousands(test.Rows), run.Experiment())
 		logP, logZ, err := model.(*energies.Model).LogP(w.ctx, test, chains, drawSeed, w.Progress)
 		check(err)
-		of := annealed{annealedLogZ{float64(logZ.Value), float64(logZ.SE), fmt.Sprintf("AIS, %d chains, 1,000 steps%s", chains, runs.Clause(logZ.SampleSize().Negative().Detail()))}, logP}
+		of := annealed{annealedLogZ{float64(logZ.Value), float64(logZ.SE), fmt.Sprintf("AIS, %d chains, 1,000 steps%s", chains, names.Clause(logZ.SampleSize().Negative().Detail()))}, logP}
 		if logZ.Errs == runs.Exact {
 			of.By = "exact"
 		}

@@ -26,7 +26,7 @@ type work struct {
 
 // keptOf answers a question about the model of a checkpoint, once for all results.
 func keptOf[T any](w *work, question string, of runs.Snapshot, answer func() T) T {
-	question = fmt.Sprintf("%.16s %s", runs.Checksum(of.Tensors), question)
+	question = fmt.Sprintf("%.16s %s", of.Checksum(), question)
 	return must(reproduce.Kept(w.Work, question, func() (T, error) { return answer(), nil }))
 }
 

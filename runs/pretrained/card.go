@@ -70,7 +70,7 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, rivals Rivals,
 	if err != nil {
 		return how, err
 	}
-	by, err := runs.EvaluatorOf(run, model)
+	by, err := run.Evaluation(model)
 	if err != nil {
 		return how, err
 	}
@@ -98,7 +98,7 @@ func evaluate(ctx context.Context, run *runs.Run, how Evaluation, rivals Rivals,
 			return how, nil
 		}
 	}
-	return how, fmt.Errorf("the evaluation of %s estimates neither log p nor its objective with a standard error", runs.NounOf(run.Experiment()))
+	return how, fmt.Errorf("the evaluation of %s estimates neither log p nor its objective with a standard error", run.Noun())
 }
 
 // A Checked is the result of Machine.Check.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -175,13 +176,13 @@ func (f Case[E, M]) hash(t *testing.T) {
 func with(t *testing.T, text []byte, name string, value any) []byte {
 	t.Helper()
 	root := map[string]any{}
-	must[any](t)(runs.DecodeTOML(text, &root))
+	must[any](t)(toml.Decode(string(text), &root))
 	table, path := root, strings.Split(name, ".")
 	for _, key := range path[:len(path)-1] {
 		table = table[key].(map[string]any)
 	}
 	table[path[len(path)-1]] = value
-	return runs.EncodeTOML(root)
+	return must[[]byte](t)(toml.Marshal(root))
 }
 
 // unread checks that files are refused if they belong to another family, misspell a setting, or
@@ -206,7 +207,7 @@ func (f Case[E, M]) unread(t *testing.T) {
 	e := f.full(t)
 	walk(reflect.ValueOf(&e).Elem(), "", func(v reflect.Value, name string) { enumerations[name] = enumerated(v.Type()) })
 	table := map[string]any{}
-	must[any](t)(runs.DecodeTOML(text, &table))
+	must[any](t)(toml.Decode(string(text), &table))
 	for name, value := range names.Flat("", table) {
 		table, key := name[:strings.LastIndex(name, ".")+1], name[strings.LastIndex(name, ".")+1:]
 		for _, misspelt := range []string{key + "x", strings.ToUpper(key)} {

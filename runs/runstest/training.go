@@ -285,7 +285,7 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 			if steps, err := learner.Steps(ended, 1, rate); !errors.Is(err, context.Canceled) || len(steps) > 0 {
 				t.Errorf("Steps with a cancelled context returns %v and the error %v", steps, err)
 			}
-			if s := must[runs.Snapshot](t)(learner.Snapshot()); s.Step != begin.Step || runs.Checksum(s.Tensors) != runs.Checksum(begin.Tensors) {
+			if s := must[runs.Snapshot](t)(learner.Snapshot()); s.Step != begin.Step || s.Checksum() != begin.Checksum() {
 				t.Errorf("Steps with a cancelled context changes the state, now of step %d", s.Step)
 			}
 			if _, err := learner.Validate(ended, f.Set.Validation()); !errors.Is(err, context.Canceled) {
@@ -294,7 +294,7 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 		}
 		must[[]runs.Measures](t)(learner.Steps(t.Context(), 1, rate))
 		s := must[runs.Snapshot](t)(learner.Snapshot())
-		after[i] = fmt.Sprint(s.Step, string(s.Header), runs.Checksum(s.Tensors))
+		after[i] = fmt.Sprint(s.Step, string(s.Header), s.Checksum())
 	}
 	if after[0] != after[1] {
 		t.Errorf("after a cancelled step the next one leads to %s, want %s", after[1], after[0])
@@ -306,7 +306,7 @@ func (f Case[E, M]) cancelled(t *testing.T) {
 func (f Case[E, M]) seed(t *testing.T) {
 	h := f.Experiment.Header()
 	parameters := func() string {
-		return runs.Checksum(train(t, f.Experiment.WithHeader(h), f.Set, t.TempDir()).Snapshot().Tensors)
+		return train(t, f.Experiment.WithHeader(h), f.Set, t.TempDir()).Snapshot().Checksum()
 	}
 	one := parameters()
 	if h.Seed++; parameters() == one {

@@ -188,7 +188,7 @@ func newBenchEval() *cobra.Command {
 		}
 		estimator, is := model.(runs.Estimator)
 		if !is {
-			return runs.Lacks(run, "estimates no measures")
+			return run.Lacks("estimates no measures")
 		}
 		set, err := run.Dataset()
 		if err != nil {

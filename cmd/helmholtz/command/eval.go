@@ -161,11 +161,11 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 	if err != nil {
 		return e, false, err
 	}
-	how, err := runs.EvaluatorOf(run, model)
+	how, err := run.Evaluation(model)
 	if err != nil {
 		return e, false, err
 	}
-	if err := firstOf(refuseSampling(c, model), refuseUnused(c, runs.NounOf(run.Experiment()), evaluationFlags, how.Uses)); err != nil {
+	if err := firstOf(refuseSampling(c, model), refuseUnused(c, run.Noun(), evaluationFlags, how.Uses)); err != nil {
 		return e, how.Named, err
 	}
 	if o.Set, err = run.DatasetAt(x.data); err != nil {
@@ -397,8 +397,8 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if err != nil {
 		return err
 	}
-	if how, err := runs.EvaluatorOf(run, model); err == nil {
-		if err := firstOf(refuseSampling(c, model), refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples", "schedule", "chains"}, how.Uses)); err != nil {
+	if how, err := run.Evaluation(model); err == nil {
+		if err := firstOf(refuseSampling(c, model), refuseUnused(c, run.Noun(), []string{"samples", "schedule", "chains"}, how.Uses)); err != nil {
 			return err
 		}
 	}
@@ -462,7 +462,7 @@ func (s *scores) table() *runs.Table {
 func scored(ctx context.Context, run *runs.Run, model any, o *runs.EvaluationOptions, training func() (*dataset.Set, error)) (s *scores, err error) {
 	evaluator, ok := model.(runs.RowEvaluator)
 	if !ok {
-		return nil, runs.Lacks(run, "has no log p of rows")
+		return nil, run.Lacks("has no log p of rows")
 	}
 	logPAndErrors := func() (logP, se []float64, what string, err error) {
 		if of, is := model.(runs.RowErrorEvaluator); is {

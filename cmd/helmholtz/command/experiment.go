@@ -15,7 +15,6 @@ import (
 	_ "github.com/helmholtz-go/helmholtz/factors"             // the families ppca, factor-analysis, ica and sparse-coding
 	_ "github.com/helmholtz-go/helmholtz/factors/autoencoder" // the families adversarial and autoencoder
 	_ "github.com/helmholtz-go/helmholtz/hm/deterministic"    // the family deterministic
-	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/shell"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -105,24 +104,20 @@ func (x *draftFlags) experiment(c *cobra.Command) (runs.Experiment, error) {
 
 // read reads the file of --config and returns its experiment. algorithm is the value of --algorithm, or nil.
 func (x *draftFlags) read(c *cobra.Command, algorithm []string) (runs.Experiment, error) {
-	text, err := file.Read(x.config, file.Small)
+	e, err := runs.ReadExperiment(x.config)
 	if err != nil {
 		return nil, err
 	}
-	if family, err := runs.FamilyOf(text); err == nil && family != x.family {
-		if _, err := runs.ParseExperiment(text); err != nil {
-			return nil, fmt.Errorf("%s: %w", x.config, err)
-		}
+	if family, _ := runs.FamilyOf(e.TOML()); family != x.family {
 		who := c.CommandPath()
 		if algorithm != nil {
 			who = "--algorithm " + algorithm[0]
 		}
 		return nil, fmt.Errorf("%s is an experiment of the family %s, and %s describes %s: omit --config, or give it to helmholtz train alone", x.config, family, who, x.Noun)
 	}
-	if err := x.Read(text); err != nil {
+	if err := x.Read(e.TOML()); err != nil {
 		return nil, fmt.Errorf("%s: %w", x.config, err)
 	}
-	x.Dataset = runs.DataOfFile(x.Dataset, x.config, text)
 	return x.Experiment()
 }
 

@@ -45,13 +45,13 @@ func newFeatures() *cobra.Command {
 		}
 		encoder, is := model.(runs.Encoder)
 		if !is {
-			return runs.Lacks(run, "has no features")
+			return run.Lacks("has no features")
 		}
 		all := encoder.Encodings()
 		if rotation != "" {
 			rotator, is := model.(runs.Rotator)
 			if !is {
-				return runs.Lacks(run, "has no factors to rotate (--rotate)")
+				return run.Lacks("has no factors to rotate (--rotate)")
 			}
 			if known := rotator.Rotations(); !slices.Contains(known, rotation) {
 				return misuse(c, "--rotate %s: use %s%s", rotation, strings.Join(known, " or "), names.Meant(rotation, known...))
@@ -70,7 +70,7 @@ func newFeatures() *cobra.Command {
 			if rotation != "" {
 				after = " after --rotate " + rotation
 			}
-			return misuse(c, "--kind %s: %s has %s%s; give one of these, or omit it%s", kind, runs.NounOf(run.Experiment()), strings.Join(kinds, ", "), after, names.Meant(kind, kinds...))
+			return misuse(c, "--kind %s: %s has %s%s; give one of these, or omit it%s", kind, run.Noun(), strings.Join(kinds, ", "), after, names.Meant(kind, kinds...))
 		}
 		e := all[i]
 		if err := refuseIdle(c, e.Training, "--kind fit or parallel", "dataset"); err != nil {

@@ -30,11 +30,7 @@ func newHistory() *cobra.Command {
 		if norms && !slices.ContainsFunc(histories, hasNorms) {
 			return misuse(c, "--norms: these runs recorded no norms; omit it")
 		}
-		of := runs.HistoriesTable(histories...)
-		if len(histories) == 1 {
-			of = histories[0].Table()
-		}
-		return tables.giveAndSay(of)
+		return tables.giveAndSay(histories[0].Table(histories[1:]...))
 	}
 	return c
 }

@@ -53,7 +53,7 @@ func newImpute() *cobra.Command {
 			return err
 		}
 		if by.Sweeps == 0 && c.Flags().Changed("sweeps") {
-			return misuse(c, "--sweeps: %s draws without chains; omit it", runs.NounOf(run.Experiment()))
+			return misuse(c, "--sweeps: %s draws without chains; omit it", run.Noun())
 		}
 		set, err := run.Blank()
 		if err != nil {

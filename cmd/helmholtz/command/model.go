@@ -78,9 +78,9 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 		all = sampler.Drawings()
 	}
 	if len(all) == 0 {
-		return d, runs.Lacks(run, "draws no images")
+		return d, run.Lacks("draws no images")
 	}
-	who := runs.NounOf(run.Experiment())
+	who := run.Noun()
 	if d = all[0]; kind != "" {
 		i := slices.IndexFunc(all, func(d runs.Drawing) bool { return d.Kind == kind })
 		if i < 0 {

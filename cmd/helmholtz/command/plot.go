@@ -260,11 +260,11 @@ func writeReport(c *cobra.Command, dir, out string, o plotting.ReportOptions) er
 		return err
 	}
 	uses := plotting.ReportUses(run, model)
-	if err := firstOf(refuseSampling(c, model), refuseUnused(c, "a report of "+runs.NounOf(run.Experiment()), []string{"samples", "rows", "log-z2"}, uses)); err != nil {
+	if err := firstOf(refuseSampling(c, model), refuseUnused(c, "a report of "+run.Noun(), []string{"samples", "rows", "log-z2"}, uses)); err != nil {
 		return err
 	}
 	if o.Rivals != nil && !slices.Contains(uses, "rows") {
-		return misuse(c, "--rivals: a report of %s has no evaluation; run helmholtz eval %s --rivals", runs.NounOf(run.Experiment()), dir)
+		return misuse(c, "--rivals: a report of %s has no evaluation; run helmholtz eval %s --rivals", run.Noun(), dir)
 	}
 	o.Progress = newFraction(c.ErrOrStderr(), "evaluating")
 	page, err := plotting.Report(c.Context(), dir, o)

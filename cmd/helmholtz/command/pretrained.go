@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/helmholtz-go/helmholtz/plotting"
-	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 	"github.com/spf13/cobra"
 )
@@ -180,9 +179,9 @@ func newPretrainedAdd() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if by, err := runs.EvaluatorOf(run, model); err != nil {
+		if by, err := run.Evaluation(model); err != nil {
 			return err
-		} else if err := firstOf(refuseSampling(c, model), refuseUnused(c, runs.NounOf(run.Experiment()), []string{"samples"}, by.Uses)); err != nil {
+		} else if err := firstOf(refuseSampling(c, model), refuseUnused(c, run.Noun(), []string{"samples"}, by.Uses)); err != nil {
 			return err
 		} else if !slices.Contains(by.Uses, "samples") {
 			how.Samples = 0

@@ -40,12 +40,12 @@ const rivalsUsage = "also fit simple models to the training rows, and tell where
 func withRivals(ctx context.Context, run *runs.Run, model any, o runs.EvaluationOptions, e runs.Evaluation) (runs.Evaluation, error) {
 	of, is := model.(runs.RowEvaluator)
 	if !is {
-		return nil, runs.Lacks(run, "has no log p of rows to compare with rivals")
+		return nil, run.Lacks("has no log p of rows to compare with rivals")
 	}
 	if base := run.Experiment().Baseline(o.Set, o.Rows); base.Rows != "" && o.Rows.AreReal() && o.Rows.Lengths == nil {
 		own, columns := base.Factorized.Value, rivals.Baseline(o.Set, o.Rows).Factorized.Value
 		if !(math.Abs(own-columns) <= 1e-6*max(1, math.Abs(own))) {
-			return nil, fmt.Errorf("--rivals: log p of %s is a density of all units, also of categories, and rivals have probabilities of these: compare a Helmholtz machine with --groups data, or skip the columns of categories (--columns NAME=skip)", runs.NounOf(run.Experiment()))
+			return nil, fmt.Errorf("--rivals: log p of %s is a density of all units, also of categories, and rivals have probabilities of these: compare a Helmholtz machine with --groups data, or skip the columns of categories (--columns NAME=skip)", run.Noun())
 		}
 	}
 	all, train := o.Rows.Rows, o.Set.Train().Complete()

@@ -102,7 +102,7 @@ func (x *sampled) drawing(c *cobra.Command, run *runs.Run, model any, out string
 	switch {
 	case err != nil:
 	case x.midi != "" && !d.Steps:
-		err = runs.Lacks(run, "plays no music")
+		err = run.Lacks("plays no music")
 	case table && d.Kind != "means" && d.Kind != "draws":
 		err = misuse(c, "--out %s is for rows of the visible units, but --kind %s draws others: name a picture, such as sheet.png", out, d.Kind)
 	case !slices.Contains(d.Uses, "split") && c.Flags().Changed("dataset"):
@@ -261,14 +261,14 @@ func newInpaint() *cobra.Command {
 		}
 		inpainter, is := model.(runs.Inpainter)
 		if !is {
-			return runs.Lacks(run, "fills in no images")
+			return run.Lacks("fills in no images")
 		}
 		how := inpainter.Inpainting()
 		uses := how.Uses
 		if how.Sweeps > 0 {
 			uses = append(slices.Clone(uses), "sweeps")
 		}
-		if err := refuseUnused(c, runs.NounOf(run.Experiment()), append(ofChains, "sweeps"), uses); err != nil {
+		if err := refuseUnused(c, run.Noun(), append(ofChains, "sweeps"), uses); err != nil {
 			return err
 		}
 		if !c.Flags().Changed("candidates") {

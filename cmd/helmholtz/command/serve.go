@@ -358,7 +358,7 @@ func (s *service) schema(context.Context, []byte) (any, error) {
 		columns = append(columns, of)
 	}
 	return map[string]any{
-		"run": s.run.Dir(), "model": runs.NounOf(s.run.Experiment()), "version": runs.Version(), "unit": "nats", "columns": columns,
+		"run": s.run.Dir(), "model": s.run.Noun(), "version": runs.Version(), "unit": "nats", "columns": columns,
 		"limits": map[string]any{"max-bytes": s.bytes, "max-rows": s.rows, "max-draws": s.draws, "max-time": s.time.String()},
 	}, nil
 }
@@ -439,8 +439,8 @@ func (s *service) score(ctx context.Context, body []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if how, err := runs.EvaluatorOf(s.run, s.model); q.Samples > 0 && err == nil && !slices.Contains(how.Uses, "samples") {
-		return nil, refused(http.StatusBadRequest, "samples: %s; leave it out", cmp.Or(exactLogP(s.model), runs.NounOf(s.run.Experiment())+" does not use it"))
+	if how, err := s.run.Evaluation(s.model); q.Samples > 0 && err == nil && !slices.Contains(how.Uses, "samples") {
+		return nil, refused(http.StatusBadRequest, "samples: %s; leave it out", cmp.Or(exactLogP(s.model), s.run.Noun()+" does not use it"))
 	}
 	in, err := s.input(q.Rows)
 	if err != nil {
@@ -477,7 +477,7 @@ func (s *service) sample(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	if d.Kind != "draws" && d.Kind != "means" {
-		return nil, runs.Lacks(s.run, "draws no rows")
+		return nil, s.run.Lacks("draws no rows")
 	}
 	sheets, among, err := q.draw(ctx, s.run, s.model, s.set, d, given, q.sampling(runs.Chain{}))
 	if err != nil {
@@ -498,7 +498,7 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 		return nil, err
 	}
 	if by.Sweeps == 0 && q.Sweeps > 0 {
-		return nil, refused(http.StatusBadRequest, "sweeps: %s draws without chains; leave it out", runs.NounOf(s.run.Experiment()))
+		return nil, refused(http.StatusBadRequest, "sweeps: %s draws without chains; leave it out", s.run.Noun())
 	}
 	if q.Spread && q.Draws == 1 {
 		return nil, refused(http.StatusBadRequest, "spread summarises several draws: give their number, such as \"draws\": 100")

@@ -273,7 +273,7 @@ func trainRuns(c *cobra.Command, e runs.Experiment, set *dataset.Set, seeds int,
 		}
 		var all *runs.Seeds
 		if all, err = runs.TrainSeeds(ctx, e, set, seeds, dir, recorders...); err == nil {
-			result = fmt.Sprintf("%s in %s\n%s", names.Count(len(all.Runs), "seed"), all.Dir(), lastMeasures(all, set.Validation().Rows > 0))
+			result = fmt.Sprintf("%s in %s\n%s", names.Count(len(all.Runs), "seed"), all.Dir(), all.LastMeasures())
 			for _, run := range all.Runs {
 				result += lastWarning(fmt.Sprintf("\nseed %d: ", run.Experiment().Header().Seed), run)
 			}
@@ -384,21 +384,4 @@ func lastWarning(after string, run *runs.Run) string {
 		return after + text
 	}
 	return ""
-}
-
-// lastMeasures formats the validation or training measures of the last epoch, as mean and standard
-// deviation over the seeds.
-func lastMeasures(seeds *runs.Seeds, validation bool) string {
-	of, split := "training", func(e runs.Epoch) runs.Measures { return e.Train }
-	if validation {
-		of, split = "validation", func(e runs.Epoch) runs.Measures { return e.Validation }
-	}
-	last := func(r *runs.Run) runs.Measures { return split(r.Last()) }
-	measures := slices.DeleteFunc(seeds.Runs[0].Experiment().Measures(), func(m runs.Measure) bool {
-		_, measured := last(seeds.Runs[0])[m.Key]
-		return !measured
-	})
-	return fmt.Sprintf("%s of the last epoch, mean ± sd over the seeds: %s", of, runs.MeasuresText(measures, func(m runs.Measure, scale float64, decimals int) string {
-		return seeds.Over(func(r *runs.Run) float64 { return scale * last(r)[m.Key] }).Text(decimals)
-	}))
 }
