@@ -227,7 +227,7 @@ func cutWith(columns []Column, kinds map[string]Column) string {
 	if ranged == nil || others == nil {
 		return ""
 	}
-	return fmt.Sprintf("the numbers of %s become ranges too, since %s has ranges: to keep numbers, give no column ranges, such as columns = %q (--columns)", quoted(others), quoted(ranged), ranged[0]+"=real")
+	return fmt.Sprintf("the numbers of %s become ranges too, like %s: to keep numbers, write %s in place of the ranges (--columns)", quoted(others), quoted(ranged), strings.Join(ranged, "=real, ")+"=real")
 }
 
 // newTable returns a table that reads files with the columns that the Spec or its schema declares.

@@ -76,11 +76,13 @@ func existing(err error, path string) string {
 	}
 	var stems []string
 	for _, e := range entries {
-		stems = append(stems, stem(e.Name()))
+		if len(stem(e.Name())) > 2 && e.Name() != filepath.Base(path) { // shorter ones are close to anything, and a link may lead nowhere
+			stems = append(stems, stem(e.Name()))
+		}
 	}
 	best, meant := names.Closest(stem(filepath.Base(path)), stems...), ""
 	for _, e := range entries {
-		if best != "" && stem(e.Name()) == best && (meant == "" || filepath.Ext(e.Name()) == filepath.Ext(path)) {
+		if best != "" && stem(e.Name()) == best && e.Name() != filepath.Base(path) && (meant == "" || filepath.Ext(e.Name()) == filepath.Ext(path)) {
 			meant = e.Name()
 		}
 	}

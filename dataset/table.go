@@ -1339,11 +1339,11 @@ func indexOf(values []string, value string) int {
 	})
 }
 
-// meantBy returns the same as indexOf or, for true and false, the index of the only value that differs from them in capitals. JSON and
-// Parquet have true where pandas writes True to CSV, and spreadsheets TRUE.
+// meantBy returns the same as indexOf or, for true and false, which JSON and Parquet have where pandas writes True to CSV and spreadsheets
+// TRUE, the index of the only value that differs from them in capitals.
 func meantBy(values []string, value string) int {
 	place := indexOf(values, value)
-	if place >= 0 || !strings.EqualFold(value, "true") && !strings.EqualFold(value, "false") {
+	if place >= 0 || value != "true" && value != "false" {
 		return place
 	}
 	for i, other := range values {

@@ -150,7 +150,7 @@ func TestNoticeOfRangesWithoutEffect(t *testing.T) {
 func TestNoticeOfNumbersThatBecomeRangesToo(t *testing.T) {
 	path := written(t, "sizes.csv", table30("age,size", "%[1]d.5,%[2]d.25"))
 	for columns, says := range map[string]string{
-		"age=real:3":             `the numbers of "size" become ranges too, since "age" has ranges: to keep numbers, give no column ranges, such as columns = "age=real"`,
+		"age=real:3":             `the numbers of "size" become ranges too, like "age": to keep numbers, write age=real in place of the ranges`,
 		"age=real:3,size=real:2": "", "age=real:3,size=skip": "", "age=real": "", "": "",
 	} {
 		spec := Spec{Name: path, Columns: columns}

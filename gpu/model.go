@@ -157,7 +157,7 @@ func (e *importance) moment(row, sample, output int) moment {
 
 func (m *model) Evaluate(ctx context.Context, data engine.Data, samples int, seed uint64, progress func(float64)) ([]engine.Likelihood, error) {
 	sums, halves := make([]engine.WeightSum, data.Rows), make([]engine.WeightSum, data.Rows)
-	p, done := newPiece(data.Rows, min(samples, samplesAPass)), work.Meter(progress, data.Rows*samples)
+	p, done := newPiece(data.Rows, min((samples+1)/2, samplesAPass)), work.Meter(progress, data.Rows*samples)
 	err := m.in(seed, func(s *session) error {
 		e := s.newImportance(data, p)
 		numbers := make([]float64, passesALaunch*p.rows*weightSumSize)

@@ -51,7 +51,8 @@ func (m *Model) workOn(split dataset.Split, samples, rowsAPart int) string {
 		Experiment, Parameters, Split, Values string
 		Rows, RowsAPart, Samples              int
 		Seed                                  uint64
-	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", values.Sum(nil)), split.Rows, rowsAPart, samples, m.seed})
+		Estimates                             int // of a row
+	}{m.experiment.Hash(), checksum(m.parameters), split.Name, fmt.Sprintf("%x", values.Sum(nil)), split.Rows, rowsAPart, samples, m.seed, len(estimated)})
 	if err != nil {
 		panic(err) // strings and numbers always marshal
 	}

@@ -257,11 +257,11 @@ func (m *Model) checkRows(s dataset.Split) error {
 }
 
 func (e Experiment) checkRows(a engine.Architecture, s dataset.Split) error {
-	err := runs.CheckRows(a.Visible(), false, s)
-	if e.Fill != nil && e.Method.Arithmetic == FloatingPoint { // q gets real numbers
-		err = runs.CheckObserved(a.Visible(), s)
+	check := runs.CheckObserved
+	if e.Fill == nil || e.Method.Arithmetic != FloatingPoint { // otherwise q gets real numbers
+		check = func(units int, s dataset.Split) error { return runs.CheckRows(units, false, s) }
 	}
-	if err != nil {
+	if err := check(a.Visible(), s); err != nil {
 		return err
 	}
 	if err := checkStates(a, s); err != nil {

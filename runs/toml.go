@@ -22,8 +22,9 @@ import (
 const deepestTOML = 32
 
 // DecodeTOML reads TOML into a struct, to which into points. It refuses settings that the struct does not have, and suggests
-// the closest known setting. It also refuses a key that differs from a setting only in case, because the file could then
-// contain both, and a text that is larger or nested more deeply than any experiment.
+// the closest known setting. Keys are the toml tags of fields, or their names. It also refuses a key that differs from a
+// setting only in case, because the file could then contain both, and a text that is larger or nested more deeply than any
+// experiment.
 func DecodeTOML(text []byte, into any) error {
 	meta, err := decodeTOML(text, into)
 	if err != nil {

@@ -25,7 +25,7 @@ type Belief struct {
 	architecture
 	parameters
 	nets   [networks]network
-	adam   *kernels.Moments //  for the plain gradient
+	adam   *kernels.Moments // for the plain gradient
 	blocks *blocksOf        // for the natural gradient
 }
 

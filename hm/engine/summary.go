@@ -65,7 +65,7 @@ func (s *WeightSum) Merge(other WeightSum) {
 	s.Logs += other.Logs
 }
 
-// AfterHalf returns the estimates, and those of a half, the sum of the first half of the weights.
+// AfterHalf returns the estimates from s, and the estimates from half, which has the first half of the weights.
 func (s *WeightSum) AfterHalf(half WeightSum) Likelihood {
 	l, of := s.Likelihood(), half.Likelihood()
 	l.LogPOfHalf, l.LogPTildeStarOfHalf = of.LogP, of.LogPTildeStar
