@@ -139,6 +139,80 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 	}
 }
 
+// Both engines must move the chains of the training rows to the same samples, and learn the same baselines. Each
+// engine must continue from a state of the other. The rows of a minibatch repeat in some steps.
+func TestChainsAndBaselinesAgreeWithTheCPU(t *testing.T) {
+	e := opened(t)
+	reference, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	learned := engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.LearnedBaseline, BatchSize: 6, Samples: 7, SleepSteps: 1}
+	single := learned
+	single.Samples = 1
+	chained := engine.Algorithm{Rule: engine.JointStochastic, BatchSize: 6, Samples: 7, SleepSteps: 1, Damping: 0.05, RefreshEvery: 3}
+	natural, diagonal := chained, chained
+	natural.Metric, diagonal.Metric, diagonal.RefreshEvery = engine.Block, engine.Diagonal, 1
+	data, p := stripes(40, 30), oracle.Random(engine.Architecture{Units: []int{30, 40, 9}, Coding: engine.PlusMinusOne}, 3)
+	for name, a := range map[string]engine.Algorithm{"baselines": learned, "one sample": single, "chains": chained, "natural": natural, "diagonal": diagonal} {
+		t.Run(name, func(t *testing.T) {
+			j, tolerance := minibatches(a, data), 1e-5
+			if a.HasLearnedBaseline() { // from which most of a signal may be subtracted
+				tolerance = 1e-4
+			}
+			j.Rows = func(step int) []int { return []int{step % 3, 1, step % 2, 3, 4, 2} }
+			j.Repeats = true
+			states := [2]*engine.State{engine.NewState(a, p), engine.NewState(a, p)}
+			for step := range 8 {
+				var g [2]engine.Gradients
+				var reports [2]engine.Report
+				for k, one := range []engine.Engine{reference, e} {
+					if step == 4 { // each continues from the state of the other
+						k = 1 - k
+					}
+					trainer, err := one.NewTrainer(j, states[k].Clone())
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer trainer.Close()
+					if step%3 > 0 { // else a step samples by itself
+						if g[k], err = trainer.Gradients(0.01); err != nil {
+							t.Fatal(err)
+						}
+					}
+					for left := 1 + step%2; left > 0; {
+						some, err := trainer.Steps(t.Context(), []float64{0.01, 0.01}[:left])
+						if err != nil {
+							t.Fatal(err)
+						}
+						reports[k], left = some[len(some)-1], left-len(some)
+					}
+					if states[k], err = trainer.State(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if step%3 > 0 {
+					if n := differentDraws(g[0].Wake, g[1].Wake); n > 0 {
+						t.Fatalf("step %d: %d draws differ", step, n)
+					}
+					wantClose(t, "plain gradient", g[1].Plain.Flat, g[0].Plain.Flat, tolerance)
+					wantClose(t, "natural gradient", g[1].Natural.Flat, g[0].Natural.Flat, 1e-4)
+				}
+				if math.Abs(reports[0].LogP-reports[1].LogP)+math.Abs(reports[0].Bound-reports[1].Bound) > 1e-4 {
+					t.Errorf("step %d: the reports are %v and %v", step, reports[0], reports[1])
+				}
+				if !slices.Equal(states[0].Chains, states[1].Chains) || a.Chains && !slices.Contains(states[0].Chains, 1) {
+					t.Errorf("step %d: the chains are at %v and %v", step, states[0].Chains, states[1].Chains)
+				}
+				wantClose(t, "parameters", states[1].Parameters.Flat, states[0].Parameters.Flat, 1e-5)
+				if a.HasLearnedBaseline() {
+					wantClose(t, "network of the baselines", states[1].Baseline, states[0].Baseline, 1e-5)
+				}
+			}
+		})
+	}
+}
+
 // Natural gradients from blocks in single precision must be much closer to the CPU's than natural gradients
 // from blocks of which some numbers have half precision.
 func TestFisherPrecision(t *testing.T) {

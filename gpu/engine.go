@@ -6,13 +6,6 @@ import "github.com/helmholtz-go/helmholtz/hm/engine"
 
 const name = "cuda"
 
-// lacks lists the features that the engine refuses.
-var lacks = []engine.Feature{
-	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers, engine.LabeledMachines,
-	engine.ReinforcePhases, engine.Estimators, engine.ChainedSamples, engine.KroneckerMetric, engine.GibbsChains,
-	engine.FixedArithmetic, engine.MissingUnits,
-}
-
 func init() { engine.Register(name, open) }
 
 type cuda struct{ device *device }

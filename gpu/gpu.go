@@ -7,3 +7,11 @@
 // device; go test ./gpu tests it on the GPU of this machine. It is built with the tag cuda. Without the
 // tag, a GPU or its driver, opening the engine returns an error that names the remedy.
 package gpu
+
+import "github.com/helmholtz-go/helmholtz/hm/engine"
+
+// lacks lists the features that the engine refuses. The table of docs/gpu.md has the same.
+var lacks = []engine.Feature{
+	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers, engine.LabeledMachines,
+	engine.KroneckerMetric, engine.GibbsChains, engine.FixedArithmetic, engine.MissingUnits,
+}

@@ -19,18 +19,38 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	}
 	l1 := w.number(func(m moment) float64 { return a.L1 * a.WarmedUp(m.step) })
 	l2 := w.number(func(m moment) float64 { return a.L2 * a.WarmedUp(m.step) })
-	t.writeAscent(w, t.plain, t.natural, func(n network, i int, of layer) ([]source, updateOf) {
+	at := w.done()
+	t.writeAscent(w, t.plain, t.natural, func(n network, i int, of layer) ([]source, reinforceOf, updateOf) {
 		u := t.updateOf(of, t.natural, rates[n], l1, l2)
 		u.direction = t.direction.floats(of.first)
 		if !move {
 			u.optimizer = stay
 		}
-		return t.sources(w, p, n, i), u
+		return t.sources(w, p, n, i), t.optimal(p, n, i), u
 	}, generative, recognition)
 	if move {
+		if a.HasLearnedBaseline() {
+			t.baseline.writeMove(w, at, p.wake)
+		}
+		if a.Chains {
+			t.writeAdvance(w, at, p)
+		}
 		for phase := 1; phase < a.SleepSteps; phase++ {
 			t.writeSleep(w, p, phase)
 		}
+	}
+}
+
+// writeAdvance adds to phase at the operations that move the chains of a step's rows.
+func (t *trainer) writeAdvance(w *writer, at int, p *stepPrograms) {
+	c := t.chains
+	c.rows = w.rows(p.wake.data)
+	for i, units := range t.layout.Units[1:] {
+		add(w.program, at, advance, p.wake.data, advanceOf{
+			states: p.wake.states[1+i].floats(1), stays: t.stays, chained: c, statesStride: uint32(padded(1 + units)),
+			units: uint32(units), samples: uint32(p.wake.samples), data: uint32(p.wake.data),
+		})
+		c.first += uint32(engine.PackedUnits(units))
 	}
 }
 
@@ -41,17 +61,17 @@ func (t *trainer) writeSleep(w *writer, p *stepPrograms, phase int) {
 	w.begin(p.dreams, w.done())
 	t.writeDreams(w, p, phase)
 	r := t.rateOf(w, func(m moment) int { return m.step*t.job.Algorithm.SleepSteps + phase + 1 })
-	t.writeAscent(w, t.asleepPlain, t.asleepNatural, func(_ network, i int, of layer) ([]source, updateOf) {
+	t.writeAscent(w, t.asleepPlain, t.asleepNatural, func(_ network, i int, of layer) ([]source, reinforceOf, updateOf) {
 		u := t.updateOf(of, t.asleepNatural, r, w.none, w.none)
 		u.direction = t.asleepNatural.floats(of.first)
-		return []source{t.asleep(w, p, i)}, u
+		return []source{t.asleep(w, p, i)}, reinforceOf{}, u
 	}, recognition)
 }
 
 // writeAscent writes the operations that compute the plain gradients of networks, their products with the
 // inverse Fisher matrix, and the new parameters. of returns the terms of a layer's gradient, and the layer's
 // update. In the Euclidean metric, each thread block updates the parameters whose gradient it has computed.
-func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n network, i int, of layer) ([]source, updateOf), networks ...network) {
+func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n network, i int, of layer) ([]source, reinforceOf, updateOf), networks ...network) {
 	euclidean, at := t.job.Algorithm.Metric == engine.Euclidean, w.done()
 	visit := func(f func(n network, i int, l layer)) {
 		t.layout.each(func(n network, i int, l layer) {
@@ -62,8 +82,8 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 	}
 	var updates []updateOf
 	visit(func(n network, i int, l layer) {
-		sources, u := of(n, i, l)
-		t.writeGradient(w, at, l, plain, sources)
+		sources, optimal, u := of(n, i, l)
+		t.writeGradient(w, at, l, plain, sources, optimal)
 		if updates = append(updates, u); euclidean {
 			follow(w.program, at, len(w.phases[at])-1, update, u)
 		}
@@ -79,12 +99,20 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 	}
 }
 
-// writeGradient adds to phase at the operation that sums the terms of a layer's gradient. to is the address
-// of the gradients of all layers.
-func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source) {
+// writeGradient adds to phase at the operations that sum the terms of a layer's gradient. to is the address
+// of the gradients of all layers. optimal has no samples if there is no such term.
+func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources []source, optimal reinforceOf) {
 	o := gradientOf{gradient: to.floats(of.first), units: uint32(of.units), width: uint32(of.width), sources: uint32(len(sources))}
 	copy(o.source[:], sources)
-	add(w.program, at, gradient, matrixTiles(of.units, of.width), o)
+	if optimal.samples == 0 {
+		add(w.program, at, gradient, matrixTiles(of.units, of.width), o)
+		return
+	}
+	o.base, o.baseScale, optimal.gradient = o.gradient, 1, o.gradient
+	add(w.program, at, reinforce, matrixTiles(of.units, of.width), optimal)
+	if len(sources) > 0 {
+		follow(w.program, at, len(w.phases[at])-1, gradient, o)
+	}
 }
 
 // sources returns the terms of the gradient of layer i of network n. They come from wake samples, the entropy
@@ -93,7 +121,7 @@ func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source
 	a := t.job.Algorithm
 	var s []source
 	if n == generative {
-		s = append(s, sourceOf(p.wake, n, i, p.wake.residuals[n][i], t.weights, w.constant(1)))
+		s = append(s, sourceOf(p.wake, n, i, p.wake.residuals[n][i], t.generativeWeights, w.constant(1)))
 		if a.EntropyEstimator != 0 {
 			s = append(s, sourceOf(p.dreams, n, i, p.dreams.residuals[n][i], 0, t.printedEntropy(w, p)))
 		}
@@ -102,7 +130,11 @@ func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source
 		}
 		return s
 	}
-	if a.HasRecognitionWake() || a.HasEntropy() {
+	switch {
+	case a.HasLearnedBaseline():
+		s = append(s, sourceOf(p.wake, n, i, t.baseline.weighted[i], 0, w.constant(1)))
+	case t.optimal(p, n, i).samples > 0:
+	case a.HasRecognitionWake() || a.HasEntropy():
 		s = append(s, sourceOf(p.wake, n, i, p.wake.residuals[n][i], t.recognitionWeights, w.constant(1)))
 	}
 	if a.Entropy != 0 {

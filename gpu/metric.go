@@ -132,7 +132,7 @@ func (t *trainer) restoreMetric() {
 	p := t.newStepPrograms(t.shape(m))
 	defer p.memory.close()
 	w := newWriter(t.refreshed, t.memory.device.blocks)
-	t.writeSamples(w, p)
+	t.writeSamples(w, p, false)
 	if err := p.memory.load(w.program, t.job.Seed).run(fmt.Sprintf("samples of step %d", s.RefreshStep), m); err != nil {
 		t.memory.fail(err)
 		return

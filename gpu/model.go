@@ -141,7 +141,7 @@ func (e *importance) run(p piece, moments ...moment) error {
 		v := e.pass.resized(p.rows, p.samples)
 		w.begin(v, 0)
 		w.observe(v, w.observed(e.data, e.at))
-		w.recognize(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()})
+		w.recognize(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()}, chained{})
 		w.score(v, generative)
 		w.weigh(v, weighOf{
 			logWeights: e.logWeights, sums: e.sums, factor: 1,
@@ -251,7 +251,7 @@ func (m *model) LogZ2(ctx context.Context, first, outer, inner int, seed uint64)
 				err := s.run(task{"samples of log Z²", piece{rows, count}}, func(w *writer) {
 					v := upward.resized(rows, count)
 					w.begin(v, 0)
-					w.recognize(v, place{word: word(philox.Inner), step: w.none, sample: w.sample(), datum: w.datum()})
+					w.recognize(v, place{word: word(philox.Inner), step: w.none, sample: w.sample(), datum: w.datum()}, chained{})
 					w.score(v, generative)
 					w.weigh(v, weighOf{logWeights: logWeights, sums: sums, factor: 0.5, outputAt: w.none})
 				}, at)
@@ -324,7 +324,7 @@ func (m *model) Infer(ctx context.Context, data engine.Data, samples int, seed u
 				err := s.run(task{"inference", piece{rows, count}}, func(w *writer) {
 					w.begin(v, 0)
 					w.observe(v, w.observed(data, at))
-					w.recognize(v, place{word: word(philox.Posterior), step: w.none, sample: w.sample(), datum: w.datum()})
+					w.recognize(v, place{word: word(philox.Posterior), step: w.none, sample: w.sample(), datum: w.datum()}, chained{})
 					w.score(v, generative)
 				}, moment{row: row, datum: data.First + row, sample: sample})
 				if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
@@ -150,7 +151,8 @@ func word(p philox.Purpose) uint32 { return uint32(p) << 24 }
 // mode selects what is done with the outputs of a layer.
 type mode struct {
 	draw, score bool
-	at          place // place of the draws, for layer 0
+	at          place   // place of the draws, for layer 0
+	chained     chained // chains, for layer 1, whose states take the place of draws; or none
 }
 
 // layer writes the operation that computes the outputs of layer i of a network for a pass.
@@ -163,7 +165,7 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		rows:    uint32(v.rows()), units: uint32(l.units), stride: uint32(padded(l.units)),
 		states: v.states[i].floats(1), statesStride: uint32(padded(1 + l.units)), statesOf: 1,
 		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Coding.Off(),
-		place: do.at,
+		place: do.at, chained: do.chained,
 	}
 	o.place.word |= uint32(i) << 16
 	parent := n.Parents(i)
@@ -207,10 +209,12 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 	}
 }
 
-// recognize draws the hidden layers from q, upward from the visible units, and scores them.
-func (w *writer) recognize(v *pass, at place) {
+// recognize draws the hidden layers from q, upward from the visible units, and scores them. The states of chains,
+// if there are any, take the place of draws.
+func (w *writer) recognize(v *pass, at place, c chained) {
 	for i := 1; i < len(v.states); i++ {
-		w.layer(v, recognition, i, mode{draw: true, score: true, at: at})
+		w.layer(v, recognition, i, mode{draw: true, score: true, at: at, chained: c})
+		c.first += uint32(engine.PackedUnits(v.layout.Units[i]))
 	}
 }
 

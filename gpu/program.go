@@ -28,6 +28,9 @@ const (
 	diagonal
 	scale
 	update
+	reinforce
+	learn
+	advance
 )
 
 type place struct {
@@ -57,13 +60,23 @@ type outputsOf struct {
 	samples                                                   uint32
 	off                                                       float32
 	place                                                     place
+	chained                                                   chained
+}
+
+// chained locates the chains of the training rows, for a layer. rows is the input that lists the rows.
+type chained struct {
+	chains             address
+	width, first, rows uint32
 }
 
 type weighOf struct {
-	generative, recognition, logWeights, sums                           address
+	generative, recognition, logWeights, joint, sums                    address
 	weights, recognitionWeights                                         address
 	factor, exponent, scale, recognitionScale, baseline                 float64
 	generativeTiles, recognitionTiles, stride, samples, score, outputAt uint32
+	signal                                                              uint32
+	place                                                               place
+	stays                                                               address
 }
 
 type source struct {
@@ -82,6 +95,28 @@ type gradientOf struct {
 // mostSources is the largest number of terms of a gradient: wake samples, dreams,
 // and the entropy.
 const mostSources = 3
+
+type reinforceOf struct {
+	source                source
+	logWeights, gradient  address
+	samples, units, width uint32
+	scale                 float32
+}
+
+type learnOf struct {
+	residuals, seen, learned, logWeights          address
+	weighted, moves                               address
+	scale, rate                                   float64
+	stride, seenStride, seenWidth, outputs, first uint32
+	samples, units                                uint32
+	least                                         float32
+}
+
+type advanceOf struct {
+	states, stays                      address
+	chained                            chained
+	statesStride, units, samples, data uint32
+}
 
 type blocksOf struct {
 	residuals, parents, weights, gram address
@@ -193,6 +228,9 @@ const (
 	_ = argumentsSize - unsafe.Sizeof(diagonalOf{})
 	_ = argumentsSize - unsafe.Sizeof(scaleOf{})
 	_ = argumentsSize - unsafe.Sizeof(updateOf{})
+	_ = argumentsSize - unsafe.Sizeof(reinforceOf{})
+	_ = argumentsSize - unsafe.Sizeof(learnOf{})
+	_ = argumentsSize - unsafe.Sizeof(advanceOf{})
 )
 
 type tile struct{ operation, tile uint32 }
@@ -266,6 +304,8 @@ func cost(args any) int {
 	case diagonalOf:
 		// A tile has 2 · 1,024 numbers, and each row adds two products in double precision, at half the rate.
 		depth = 8 * int(o.rows)
+	case reinforceOf:
+		depth = 16 * int(o.source.rows*o.source.sharing)
 	}
 	return 400 + depth
 }

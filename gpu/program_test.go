@@ -19,50 +19,61 @@ import (
 func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	e := opened(t)
 	data, p := stripes(40, 40), oracle.Random(engine.Architecture{Units: []int{40, 35, 9, 3}}, 3)
+	var algorithms []engine.Algorithm
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
+		a := nrws
+		a.Metric, a.RefreshEvery = metric, 100
+		a.Optimizer, a.Momentum, a.L1 = engine.Nesterov, 0.9, 0.01
 		for _, phases := range []int{1, 2} {
-			a := nrws
-			a.Metric, a.RefreshEvery, a.SleepSteps = metric, 100, phases
-			a.Optimizer, a.Momentum, a.Entropy, a.L1 = engine.Nesterov, 0.9, 0.1, 0.01
-			t.Run(fmt.Sprintf("%v, %d sleep phases", metric, phases), func(t *testing.T) {
-				var parameters [2][]float32
-				for k := range parameters {
-					made, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p))
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer made.Close()
-					if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil { // which computes the Fisher blocks
-						t.Fatal(err)
-					}
-					trainer := made.(*trainer)
-					programs := trainer.stepPrograms(trainer.shape(trainer.moment(0, 0.01)))
-					whole := programs.get(trainer, &programs.whole)
-					if k == 1 {
-						for _, groups := range whole.phases {
-							slices.Reverse(groups)
-						}
-						programs.whole = programs.memory.load(whole.program, trainer.job.Seed)
-					}
-					for range 3 {
-						if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil {
-							t.Fatal(err)
-						}
-					}
-					s, err := made.State()
-					if err != nil {
-						t.Fatal(err)
-					}
-					parameters[k] = s.Parameters.Flat
-				}
-				if slices.Equal(parameters[0], p.Flat) {
-					t.Error("nothing was learnt")
-				}
-				if !slices.Equal(parameters[0], parameters[1]) {
-					t.Error("another order of the operations gives other parameters")
-				}
-			})
+			a.SleepSteps, a.Entropy = phases, 0.1
+			algorithms = append(algorithms, a)
 		}
+		a.SleepSteps, a.Entropy, a.Baseline, a.Rule = 1, 0, false, engine.JointStochastic
+		algorithms = append(algorithms, a)
+		a.Rule = engine.Reinforce
+		for _, a.ReinforceBaseline = range []engine.ReinforceBaseline{engine.OptimalBaseline, engine.LearnedBaseline} {
+			algorithms = append(algorithms, a)
+		}
+	}
+	for _, a := range algorithms {
+		t.Run(fmt.Sprintf("%v, %d sleep phases, chains %v, REINFORCE %v, %v", a.Metric, a.SleepSteps, a.Chains, a.Reinforce, a.ReinforceBaseline), func(t *testing.T) {
+			var parameters [2][]float32
+			for k := range parameters {
+				made, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer made.Close()
+				if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil { // which computes the Fisher blocks
+					t.Fatal(err)
+				}
+				trainer := made.(*trainer)
+				programs := trainer.stepPrograms(trainer.shape(trainer.moment(0, 0.01)))
+				whole := programs.get(trainer, &programs.whole)
+				if k == 1 {
+					for _, groups := range whole.phases {
+						slices.Reverse(groups)
+					}
+					programs.whole = programs.memory.load(whole.program, trainer.job.Seed)
+				}
+				for range 3 {
+					if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s, err := made.State()
+				if err != nil {
+					t.Fatal(err)
+				}
+				parameters[k] = s.Parameters.Flat
+			}
+			if slices.Equal(parameters[0], p.Flat) {
+				t.Error("nothing was learnt")
+			}
+			if !slices.Equal(parameters[0], parameters[1]) {
+				t.Error("another order of the operations gives other parameters")
+			}
+		})
 	}
 }
 

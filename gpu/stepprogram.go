@@ -3,17 +3,18 @@
 package gpu
 
 import (
+	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 )
 
 // stepPrograms holds the programs for one shape of the steps and of the Fisher blocks. A step runs
 // sample and then ascend, and the Fisher blocks may be refreshed between them; whole does both in
 // one program, and renewed refreshes the blocks as well. explore is like ascend, but only computes the
-// gradients. estimate computes the Fisher blocks.
+// gradients. estimate computes the Fisher blocks. unchained is like sample, but without chains.
 type stepPrograms struct {
-	wake, dreams                                      *pass
-	sample, ascend, whole, renewed, explore, estimate *loaded
-	memory                                            *memory
+	wake, dreams                                                 *pass
+	sample, unchained, ascend, whole, renewed, explore, estimate *loaded
+	memory                                                       *memory
 }
 
 func (t *trainer) stepPrograms(s shape) *stepPrograms {
@@ -38,15 +39,19 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 		return *program
 	}
 	w := newWriter(t.point, t.memory.device.blocks)
-	if program == &p.sample || program == &p.whole || program == &p.renewed {
+	switch program {
+	case &p.sample, &p.unchained, &p.whole, &p.renewed:
 		t.writeLookAhead(w)
-		t.writeSamples(w, p)
+		t.writeSamples(w, p, program == &p.sample || program == &p.whole)
 	}
 	if program == &p.estimate || program == &p.renewed {
 		t.writeEstimates(w, p)
 	}
 	if program == &p.renewed {
 		t.writeCopy(w, t.refreshed, t.point)
+		if t.job.Algorithm.Chains {
+			t.writeSamples(w, p, true)
+		}
 	}
 	switch program {
 	case &p.ascend, &p.whole, &p.renewed, &p.explore:
@@ -57,7 +62,9 @@ func (p *stepPrograms) get(t *trainer, program **loaded) *loaded {
 	return *program
 }
 
-func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
+// writeSamples writes the operations that draw and weigh the samples of a step, with or without the chains of the
+// algorithm.
+func (t *trainer) writeSamples(w *writer, p *stepPrograms, withChains bool) {
 	a := t.job.Algorithm
 	at := w.done()
 	w.begin(p.wake, at)
@@ -73,26 +80,38 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms) {
 		data: t.data, stochastic: ifTrue(t.job.Data.Stochastic), row: rows, listed: 1,
 		place: binarize,
 	})
-	w.recognize(p.wake, wake)
+	chains := chained{}
+	if withChains && a.Chains {
+		chains = t.chains
+		chains.rows = rows
+	}
+	w.recognize(p.wake, wake, chains)
 	if p.dreams != nil {
 		w.begin(p.dreams, at)
 		t.writeDreams(w, p, 0)
 	}
 	w.score(p.wake, generative)
 	weights := weighOf{
-		logWeights: t.logWeights, sums: t.sums, weights: t.weights, recognitionWeights: t.recognitionWeights,
+		logWeights: t.logWeights, joint: t.joint, sums: t.sums, weights: t.weights, recognitionWeights: t.recognitionWeights,
 		factor: 1, scale: 1 / float64(p.wake.data),
-		exponent: a.Exponent,
+		exponent: a.Exponent, signal: ifTrue(a.Reinforce) + ifTrue(a.Reinforce && a.ReinforceBaseline == engine.NoBaseline),
 		score:    t.printedEntropy(w, p),
 		outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
 	}
-	if a.HasRecognitionWake() {
+	if a.HasRecognitionWake() && a.Estimator == nil {
 		weights.recognitionScale = a.QWake / float64(p.wake.data)
 	}
 	if a.Baseline {
 		weights.baseline = 1 / float64(p.wake.samples)
 	}
+	if chains.chains != 0 {
+		weights.stays, weights.place = t.stays, wake
+		weights.place.word = word(philox.Accept)
+	}
 	w.weigh(p.wake, weights)
+	if a.HasLearnedBaseline() {
+		t.baseline.writePredictions(w, p.wake, t.logWeights, a.QWake)
+	}
 }
 
 func (t *trainer) writeDreams(w *writer, p *stepPrograms, phase int) {

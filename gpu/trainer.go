@@ -22,12 +22,17 @@ type trainer struct {
 	refreshed         address // parameters of the last refresh
 	data              address
 
-	wake, dreams                *pass // with room for a full minibatch; dreams may be nil
-	weights, recognitionWeights address
-	logWeights, sums            address
+	wake, dreams                *pass   // with room for a full minibatch; dreams may be nil
+	weights, recognitionWeights address // importance weights, also of the Fisher blocks, and weights in the gradient of q
+	generativeWeights           address // in the gradient of p: weights, unless there is an estimator
+	logWeights, joint, sums     address // joint: log p(x,h), only for an estimator
 	plain, natural, direction   address
 	// asleepPlain and asleepNatural replace plain and natural in the later sleep phases of a step.
 	asleepPlain, asleepNatural address
+
+	baseline baseline // the network of the learned baseline
+	chains   chained  // the chains of the training rows
+	stays    address  // the samples at which the chains of the minibatch end
 
 	inverses    [2][]*inverse
 	scratch     address
@@ -55,6 +60,8 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	for k, moments := range state.Moments {
 		upload(m, t.moments[k], t.layout.pad(moments.Flat))
 	}
+	t.baseline.upload(m, state.Baseline)
+	upload(m, t.chains.chains, state.Chains)
 	if m.err == nil && state.RefreshParameters != nil && job.Algorithm.Metric != engine.Euclidean {
 		t.restoreMetric()
 	}
@@ -77,7 +84,10 @@ func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Archite
 		sums: m.doubles(mostPasses * a.BatchSize * weightSumSize),
 	}
 	t.data = holdRows(m, job.Data)
-	t.point, t.natural = t.parameters, t.plain
+	t.point, t.natural, t.generativeWeights = t.parameters, t.plain, t.weights
+	if a.Estimator != nil {
+		t.generativeWeights, t.joint = m.floats(rows), m.doubles(rows)
+	}
 	if a.Optimizer == engine.Nesterov {
 		t.point = m.floats(size)
 	}
@@ -88,6 +98,13 @@ func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Archite
 	t.wake.want(m, t.wake.residuals[recognition], recognition)
 	if a.Entropy != 0 {
 		t.wake.want(m, t.wake.slopes[recognition], recognition)
+	}
+	if a.HasLearnedBaseline() {
+		t.baseline = newBaseline(m, t.wake)
+	}
+	if a.Chains {
+		width := engine.ChainWidth(arch)
+		t.chains, t.stays = chained{chains: m.floats(job.Data.Rows * width), width: uint32(width), first: 1}, m.allocate(4*a.BatchSize)
 	}
 	if a.HasDreams() {
 		t.dreams = newPass(m, l, rows, 1)
@@ -166,6 +183,12 @@ func (t *trainer) State() (*engine.State, error) {
 	if t.state.RefreshParameters != nil {
 		t.layout.read(t.memory, t.state.RefreshParameters.Flat, t.refreshed)
 	}
+	if a := t.job.Algorithm; a.HasLearnedBaseline() {
+		t.state.Baseline = t.baseline.read(t.memory)
+	} else if a.Chains {
+		t.state.Chains = make([]float32, t.job.Data.Rows*int(t.chains.width))
+		download(t.memory, t.state.Chains, t.chains.chains)
+	}
 	t.stale = t.memory.err != nil
 	return t.state, t.memory.err
 }
@@ -174,17 +197,11 @@ func (t *trainer) State() (*engine.State, error) {
 // move the parameters.
 func (t *trainer) Gradients(learningRate float64) (engine.Gradients, error) {
 	m := t.moment(0, learningRate)
-	p := t.stepPrograms(t.shape(m))
 	var g engine.Gradients
-	if err := p.get(t, &p.sample).run(fmt.Sprintf("samples of step %d", t.state.Step), m); err != nil {
+	t.stale = t.stale || t.refreshDue(0)
+	p, _, err := t.prepare(m)
+	if err != nil {
 		return g, err
-	}
-	if t.refreshDue(0) {
-		t.stale = true
-		if err := t.refreshNow(p); err != nil {
-			return g, err
-		}
-		p = t.stepPrograms(t.shape(m))
 	}
 	if err := p.get(t, &p.explore).run(fmt.Sprintf("gradients of step %d", t.state.Step), m); err != nil {
 		return g, err

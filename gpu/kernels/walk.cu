@@ -106,7 +106,7 @@ struct Place {
 };
 
 enum Kind {
-  LOOK_AHEAD, LOAD, OUTPUTS, WEIGH, GRADIENT, BLOCKS, MULTIPLY_BLOCKS, DIAGONAL, SCALE, UPDATE
+  LOOK_AHEAD, LOAD, OUTPUTS, WEIGH, GRADIENT, BLOCKS, MULTIPLY_BLOCKS, DIAGONAL, SCALE, UPDATE, REINFORCE, LEARN, ADVANCE
 };
 
 // LookAhead: the point is where the velocity alone would lead (Várady 2025, 6.10).
@@ -127,6 +127,13 @@ struct Load {
   Place place;
 };
 
+// Chained locates the chains of the training rows, width numbers each: 1 if a chain has begun, and from
+// first on the states of a layer, 24 to a number. Datum d has row inputs[rows + d].
+struct Chained {
+  float *chains;
+  u32 width, first, rows;
+};
+
 // Outputs: a = W [1; parents] of a layer for some rows, and what follows from
 // them. Where logits are given instead, row r has those of their row r / logits_of.
 struct Outputs {
@@ -145,6 +152,7 @@ struct Outputs {
   u32 samples; // of a datum: sample r mod samples of row r / samples
   float off;
   Place place;
+  Chained chained; // sample 0 of a datum is the state of the chain of its row, if the chain has begun
 };
 
 // Weigh: log p − log q of the samples of a datum, one tile a datum, their sums,
@@ -152,12 +160,18 @@ struct Outputs {
 struct Weigh {
   const double *generative, *recognition; // scores
   double *log_weights; // takes log p − log q of each row
+  double *joint;       // takes log p of each row, if given
   double *sums; // takes, of datum inputs[output] + d, the largest l = factor (log p − log q), Σ √ω, Σ ω, Σ ω² relative to it, and Σ l
   float *weights;             // takes ω̃ times the next one; ω̃ ∝ (p/q)^exponent
-  float *recognition_weights; // takes recognition_scale (ω̃ − baseline) + inputs[score]
+  float *recognition_weights; // takes recognition_scale (ω̃ − baseline) + inputs[score], or the signal in the place of ω̃ − baseline
   double factor, exponent, scale, recognition_scale, baseline;
   u32 generative_tiles, recognition_tiles, stride, samples, score, output;
+  u32 signal; // of REINFORCE
+  Place place; // of the draws of chains
+  u32 *stays;  // takes the sample at which the chain of each datum ends: with chains, ω̃ are the shares of its visits
 };
+
+enum Signal { NO_SIGNAL, ABOVE_OTHERS, LOG_WEIGHT }; // above the mean of the datum's other samples
 
 // Source is a term of a gradient: Σ over rows of weight · residual · parent. Row r
 // has the residuals and weights of rows r · sharing … r · sharing + sharing − 1, which
@@ -174,6 +188,39 @@ struct Gradient {
   float base_scale;
   u32 units, width, sources;
   Source source[3];
+};
+
+// Reinforce: the gradient of q with the optimal baseline of each parameter, tile by tile like Gradient:
+// scale · Σ (l − b) g, where g = residual · parent and l = log p − log q. The b of a sample is
+// the mean l of the datum's other samples, weighted by their g², or equally if these are 0.
+struct Reinforce {
+  Source source; // without weights and scale
+  const double *log_weights;
+  float *gradient;
+  u32 samples, units, width;
+  float scale;
+};
+
+// Learn: REINFORCE with learned baselines in a layer of q, one tile a datum. Of the network that learns them,
+// output 0 is the mean of l, and outputs first + 2 j and first + 2 j + 1 are the means of (l − m) δ²
+// and of δ² for unit j, where m is the mean l of the datum's other samples.
+struct Learn {
+  const float *residuals, *seen, *learned; // seen: [1; x]; learned: the network's outputs
+  const double *log_weights;
+  float *weighted; // takes residuals times scale (l − b)
+  float *moves;    // takes what is added to an output, times [1; x], to the network
+  double scale, rate;
+  u32 stride, seen_stride, seen_width, outputs, first; // outputs: stride of learned and moves
+  u32 samples, units;
+  float least; // denominator of a baseline
+};
+
+// Advance: moves the chains of a minibatch to the samples at which they end, one tile a datum.
+struct Advance {
+  const float *states; // behind the leading 1
+  const u32 *stays;
+  Chained chained;
+  u32 states_stride, units, samples, data;
 };
 
 // Blocks: inverses of Fisher blocks, one tile a unit. The weight of a sample is
@@ -245,6 +292,9 @@ struct Operation {
     Diagonal diagonal;
     Scale scale;
     Update update;
+    Reinforce reinforce;
+    Learn learn;
+    Advance advance;
   };
 };
 
@@ -269,6 +319,7 @@ struct Program {
 static_assert(sizeof(Operation) == 184, "Operation");
 static_assert(sizeof(Program) == 48, "Program");
 
+const u32 CHAINED = 24; // units whose states are a number of a chain
 const u32 ELEMENTS = 2048; // that an elementwise operation computes in a tile
 
 // ---------------------------------------------------------------------------
@@ -642,6 +693,8 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
       u32 count = min(4u, o.units - unit);
       Words words;
       if (draw) words = draws(key, o.place, inputs, row / o.samples, row % o.samples, unit);
+      const float *chain = draw && o.chained.chains && row % o.samples == 0 ? o.chained.chains + (u64)inputs[o.chained.rows + row / o.samples] * o.chained.width : nullptr;
+      bool given = chain && chain[0] != 0;
       float *states = o.states + (u64)(row / o.states_of) * o.states_stride + unit;
       float off = o.off, a[4], state[4], mean[4], residual[4], slope[4];
       for (u32 i = 0; i < 4; i++) {
@@ -652,6 +705,7 @@ __device__ __noinline__ void outputs(u64 key, const Outputs &o, u32 t, const u32
         float e = exp_negative(fabsf(a[i])), smaller = divide(e, __fadd_rn(1, e));
         mean[i] = a[i] >= 0 ? divide(1, __fadd_rn(1, e)) : smaller; // σ(a)
         if (draw) state[i] = uniform(words.word[i]) < mean[i] ? 1 : off;
+        if (given && i < count) state[i] = (u32)chain[o.chained.first + (unit + i) / CHAINED] >> (unit + i) % CHAINED & 1 ? 1 : off;
         // With z = a where the unit is on and −a where it is off, the
         // log-probability is log σ(z), and its derivative ±σ(−z).
         float sign = state[i] > 0 ? 1 : -1, z = a[i] * sign, rest = z < 0 ? 1 - smaller : smaller;
@@ -712,8 +766,29 @@ __device__ double block_max(double x) {
   return x;
 }
 
-__device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs) {
+// visit runs the chain of a datum over its samples, and counts in o.weights the proposals after which it was at each.
+__device__ void visit(u64 key, const Weigh &o, u32 datum, const u32 *inputs) {
   u64 first = (u64)datum * o.samples;
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+    o.weights[first + k] = 0;
+    o.recognition_weights[first + k] = uniform(draws(key, o.place, inputs, datum, k, 0).word[0]);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const double *l = o.log_weights + first;
+    u32 stays = 0;
+    for (u32 k = 1; k < o.samples; k++) {
+      if (o.recognition_weights[first + k] < exp(l[k] - l[stays])) stays = k;
+      o.weights[first + stays]++;
+    }
+    o.stays[datum] = stays;
+  }
+  __syncthreads();
+}
+
+__device__ __noinline__ void weigh(u64 key, const Weigh &o, u32 datum, const u32 *inputs) {
+  u64 first = (u64)datum * o.samples;
+  u32 from = o.stays ? 1 : 0; // sample 0 may be the state of a chain
   // A warp sums the scores of a sample, all of which are under way together.
   for (u32 k = warp(); k < o.samples; k += warps()) {
     double l = 0;
@@ -721,18 +796,23 @@ __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs)
     for (u32 t = lane(); t < o.recognition_tiles; t += 32) l -= o.recognition[(u64)t * o.stride + first + k];
     l = warp_sum(l);
     if (lane() == 0) o.log_weights[first + k] = l;
+    if (!o.joint) continue;
+    double p = 0;
+    for (u32 t = lane(); t < o.generative_tiles; t += 32) p += o.generative[(u64)t * o.stride + first + k];
+    p = warp_sum(p);
+    if (lane() == 0) o.joint[first + k] = p;
   }
   __syncthreads();
   const double infinity = 1.0 / 0.0;
   double largest = -infinity;
-  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+  for (u32 k = from + threadIdx.x; k < o.samples; k += blockDim.x) {
     double l = o.log_weights[first + k];
     largest = l > largest ? l : largest;
   }
   largest = block_max(largest);
   double sums[5] = {0, 0, 0, 0, 0}; // Σ √ω, Σ ω, Σ ω², Σ l, Σ (p/q)^exponent
   double power = 0; // (p/q)^exponent of the first of the thread's samples, relative to the largest
-  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+  for (u32 k = from + threadIdx.x; k < o.samples; k += blockDim.x) {
     double l = o.log_weights[first + k], relative = exp(o.factor * (l - largest) / 2);
     double p = o.exponent == o.factor ? relative * relative : exp(o.exponent * (l - largest));
     if (k < blockDim.x) power = p;
@@ -749,10 +829,17 @@ __device__ __noinline__ void weigh(const Weigh &o, u32 datum, const u32 *inputs)
     for (int i = 0; i < 4; i++) to[1 + i] = sums[i];
   }
   if (!o.weights) return;
+  if (o.stays) visit(key, o, datum, inputs);
   for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
     double w = (k < blockDim.x ? power : exp(o.exponent * (o.log_weights[first + k] - largest))) / sums[4];
+    if (o.stays) w = (double)o.weights[first + k] / (o.samples - 1);
     o.weights[first + k] = (float)(o.scale * w);
-    o.recognition_weights[first + k] = (float)(o.recognition_scale * (w - o.baseline) + number(inputs, o.score));
+    double signal = w - o.baseline;
+    if (o.signal) {
+      double l = o.log_weights[first + k];
+      signal = (o.signal == ABOVE_OTHERS && o.samples > 1 ? l - (sums[3] - l) / (o.samples - 1) : l) / o.samples;
+    }
+    o.recognition_weights[first + k] = (float)(o.recognition_scale * signal + number(inputs, o.score));
   }
 }
 
@@ -775,6 +862,84 @@ __device__ __noinline__ void gradient(const Gradient &o, u32 t, const u32 *input
     u64 at = (u64)unit * o.width + parent;
     float sum = shared().tile[e / TILE][e % TILE];
     o.gradient[at] = o.base ? o.base_scale * o.base[at] + sum : sum;
+  }
+}
+
+__device__ __noinline__ void reinforce(const Reinforce &o, u32 t) {
+  const Source &of = o.source;
+  u32 columns = (o.width + TILE - 1) / TILE;
+  for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+    u32 unit = t / columns * TILE + e / TILE, parent = t % columns * TILE + e % TILE;
+    if (unit >= o.units || parent >= o.width) continue;
+    double gradient = 0;
+    for (u32 first = 0; first < of.rows * of.sharing; first += o.samples) {
+      const double *l = o.log_weights + first;
+      auto score = [&](u32 s) {
+        u32 row = first + s;
+        return (double)of.residuals[row * of.residuals_stride + unit] * of.parents[row / of.sharing * of.parents_stride + parent];
+      };
+      double sum = 0, products = 0, total = 0; // Σ l, Σ g² l, Σ g²
+      for (u32 s = 0; s < o.samples; s++) {
+        double g = score(s);
+        sum += l[s];
+        products += g * g * l[s];
+        total += g * g;
+      }
+      for (u32 s = 0; s < o.samples; s++) {
+        double g = score(s), others = total - g * g, of_others = products - g * g * l[s];
+        if (2 * g * g > total) { // the differences would be inaccurate
+          others = of_others = 0;
+          for (u32 k = 0; k < o.samples; k++) {
+            double other = k == s ? 0 : score(k);
+            others += other * other;
+            of_others += other * other * l[k];
+          }
+        }
+        double mean = o.samples > 1 ? (sum - l[s]) / (o.samples - 1) : 0;
+        gradient += (l[s] - (others != 0 ? of_others / others : mean)) * g;
+      }
+    }
+    o.gradient[(u64)unit * o.width + parent] = (float)(o.scale * gradient);
+  }
+}
+
+__device__ __noinline__ void learn(const Learn &o, u32 d) {
+  u64 first = (u64)d * o.samples;
+  const double *l = o.log_weights + first;
+  const float *seen = o.seen + (u64)d * o.seen_stride, *learned = o.learned + (u64)d * o.outputs;
+  float *moves = o.moves + (u64)d * o.outputs;
+  double sums[2] = {0, 0}; // Σ l, and the squared length of [1; x]
+  for (u32 s = threadIdx.x; s < o.samples; s += blockDim.x) sums[0] += l[s];
+  for (u32 k = threadIdx.x; k < o.seen_width; k += blockDim.x) sums[1] += (double)seen[k] * seen[k];
+  block_sums(sums);
+  double rate = o.rate / sums[1];
+  if (threadIdx.x == 0) moves[0] = (float)(rate * (sums[0] / o.samples - learned[0]));
+  for (u32 unit = threadIdx.x; unit < o.units; unit += blockDim.x) {
+    u32 output = o.first + 2 * unit;
+    double apart = (double)learned[output] / fmaxf(learned[output + 1], o.least), products = 0, squares = 0;
+    for (u32 s = 0; s < o.samples; s++) {
+      u64 at = (first + s) * o.stride + unit;
+      double residual = o.residuals[at], above = l[s] - (o.samples > 1 ? (sums[0] - l[s]) / (o.samples - 1) : learned[0]);
+      o.weighted[at] = (float)(o.scale * (above - apart) * residual);
+      products += above * residual * residual;
+      squares += residual * residual;
+    }
+    moves[output] = (float)(rate * (products / o.samples - learned[output]));
+    moves[output + 1] = (float)(rate * (squares / o.samples - learned[output + 1]));
+  }
+}
+
+__device__ __noinline__ void advance(const Advance &o, u32 d, const u32 *inputs) {
+  const u32 *rows = inputs + o.chained.rows;
+  for (u32 later = d + 1; later < o.data; later++)
+    if (rows[later] == rows[d]) return; // the last of equal rows moves their chain
+  float *chain = o.chained.chains + (u64)rows[d] * o.chained.width;
+  const float *states = o.states + ((u64)d * o.samples + o.stays[d]) * o.states_stride;
+  if (threadIdx.x == 0) chain[0] = 1;
+  for (u32 unit = threadIdx.x * CHAINED; unit < o.units; unit += blockDim.x * CHAINED) {
+    u32 bits = 0;
+    for (u32 i = 0; i < CHAINED && unit + i < o.units; i++) bits |= (u32)(states[unit + i] > 0) << i;
+    chain[o.chained.first + unit / CHAINED] = (float)bits;
   }
 }
 
@@ -1163,13 +1328,16 @@ __device__ void perform(u64 key, const Operation &o, u32 tile, const u32 *inputs
   case LOOK_AHEAD: look_ahead(o.look_ahead, tile, inputs); break;
   case LOAD: load(key, o.load, tile, inputs); break;
   case OUTPUTS: outputs(key, o.outputs, tile, inputs); break;
-  case WEIGH: weigh(o.weigh, tile, inputs); break;
+  case WEIGH: weigh(key, o.weigh, tile, inputs); break;
   case GRADIENT: gradient(o.gradient, tile, inputs); break;
   case BLOCKS: blocks(o.blocks, tile); break;
   case MULTIPLY_BLOCKS: multiply_blocks(o.multiply_blocks, tile); break;
   case DIAGONAL: diagonal(o.diagonal, tile); break;
   case SCALE: scale(o.scale, tile); break;
   case UPDATE: update(o.update, tile, inputs); break;
+  case REINFORCE: reinforce(o.reinforce, tile); break;
+  case LEARN: learn(o.learn, tile); break;
+  case ADVANCE: advance(o.advance, tile, inputs); break;
   }
 }
 

@@ -231,6 +231,13 @@ func BaselineShape(a Architecture) (inputs, outputs int) {
 	return 1 + a.Units[0], outputs
 }
 
+const (
+	// LeastDenominator keeps the learned baselines of units with rare errors, to which they matter little, close to m.
+	LeastDenominator = 0.01
+	// BaselineRate is the fraction of the error of a minibatch that the network of LearnedBaseline corrects in a step.
+	BaselineRate = 0.2
+)
+
 // Slots returns how many State.Moments the optimiser keeps.
 func (a Algorithm) Slots() int {
 	switch a.Optimizer {

@@ -87,7 +87,7 @@ func (o reinforce) weighResiduals(d int) {
 		switch {
 		case o.algorithm.ReinforceBaseline == engine.LearnedBaseline:
 			for j := range weighted.Cols {
-				apart := float64(f.learned[output]) / max(float64(f.learned[output+1]), leastDenominator)
+				apart := float64(f.learned[output]) / max(float64(f.learned[output+1]), engine.LeastDenominator)
 				for k, m := range f.constant {
 					f.baseline[k] = m + apart
 					kernels.Row(weighted, k)[j] *= float32(f.weight(k))
@@ -172,12 +172,6 @@ func (o reinforce) accumulate(tile tile, gradient kernels.Matrix) bool {
 	return true
 }
 
-// leastDenominator keeps the learned baselines of units with rare errors, to which they matter little, close to m.
-const leastDenominator = 0.01
-
-// baselineRate is the fraction of the error of a minibatch that the network of LearnedBaseline corrects in a step.
-const baselineRate = 0.2
-
 // predict returns the outputs of the network of LearnedBaseline for datum d.
 func (o reinforce) predict(d int) []float32 {
 	outputs := make([]float32, o.baseline.Cols)
@@ -203,7 +197,7 @@ func (o reinforce) learnBaseline() {
 			for k := range f.signal {
 				mean += target(k) / float64(len(f.signal))
 			}
-			f.learned[output] = float32(baselineRate * (mean - float64(f.learned[output])) / length / float64(len(moves)))
+			f.learned[output] = float32(engine.BaselineRate * (mean - float64(f.learned[output])) / length / float64(len(moves)))
 		}
 		move(0, func(k int) float64 { return f.signal[k] })
 		output := 1

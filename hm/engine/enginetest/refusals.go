@@ -9,13 +9,6 @@ import (
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 )
 
-// chainedSamples tests that an engine trains on Metropolis chains of the training rows, or refuses to.
-func chainedSamples(t *testing.T, e engine.Engine) {
-	a := preset{rule: engine.JointStochastic}.algorithm()
-	a.Baseline = false
-	step(t, newTrainer(t, e, job(a, randomRows(5, 4)), engine.NewState(a, machine(engine.PlusMinusOne, 4, 3, 2))), learningRate)
-}
-
 // missingUnits tests that an engine evaluates and trains on rows with missing units, or refuses to.
 func missingUnits(t *testing.T, e engine.Engine) {
 	a, p, data := preset{rule: engine.ReweightedWakeSleep}.algorithm(), machine(engine.PlusMinusOne, 4, 3, 2), randomRows(5, 4)
