@@ -1,7 +1,6 @@
 package boltzmann
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -58,14 +57,11 @@ func (m *Model) Evaluations() runs.Evaluations {
 			return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
 		}
 		a, err := AnnealingOf(o)
+		if err == nil {
+			err = m.checkAnnealing(o)
+		}
 		if err != nil {
 			return nil, err
-		}
-		if m.checkEnumerable() == nil {
-			var exact Evaluation // its log Z is exact
-			if err := exact.CheckAnnealing(o); err != nil {
-				return nil, err
-			}
 		}
 		m := m.WithSeed(o.Seed)
 		e, err := m.Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
@@ -84,6 +80,14 @@ func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 		return a, nil
 	}
 	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
+}
+
+// checkAnnealing refuses what CheckAnnealing refuses, before anything is computed.
+func (m *Model) checkAnnealing(o runs.EvaluationOptions) error {
+	if m.checkEnumerable() != nil {
+		return nil
+	}
+	return Evaluation{}.CheckAnnealing(o) // log Z is exact
 }
 
 // CheckAnnealing refuses the options chains and schedule if log Z is exact, because nothing is annealed then. It
@@ -140,6 +144,9 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // log Z or the free energies are exact or bounds.
 func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
 	a, err := AnnealingOf(o)
+	if err == nil {
+		err = m.checkAnnealing(o)
+	}
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -149,7 +156,6 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 		return nil, nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
-	err = cmp.Or(err, Evaluation{LogZ: z}.CheckAnnealing(o))
 	settle(energies, o.Rows, float64(z.Value))
 	logP, what = LogPBy(energies, size, z)
 	for r := range logP {

@@ -2,6 +2,7 @@ package boltzmann
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -169,7 +170,14 @@ func TestModelsAreEstimated(t *testing.T) {
 			t.Fatalf("log Z is %+v (%v)", z, err)
 		}
 		for _, chains := range []int{9, 20} { // the standard error of log Z, unless chains are few
-			_, se, _, err := m.LogPAndErrors(t.Context(), runs.EvaluationOptions{Set: set, Rows: set.Test(), Seed: 3, Chains: chains, Schedule: "even:50"})
+			o := runs.EvaluationOptions{Set: set, Rows: set.Test(), Seed: 3, Chains: chains, Schedule: "even:50"}
+			if refused := new(runs.OptionError); !annealing {
+				if _, _, _, err := m.LogPAndErrors(t.Context(), o); !errors.As(err, &refused) {
+					t.Errorf("chains for an exact log Z: %v, want an OptionError", err)
+				}
+				o.Chains, o.Schedule = 0, ""
+			}
+			_, se, _, err := m.LogPAndErrors(t.Context(), o)
 			annealed, failure := m.WithSeed(3).LogZ(t.Context(), set.Train(), Annealing{Chains: chains, Schedule: Even(50)}, nil)
 			switch {
 			case err != nil || failure != nil:
