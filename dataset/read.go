@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
@@ -74,15 +75,16 @@ func existing(err error, path string) string {
 		before, _, _ := strings.Cut(name, ".")
 		return before
 	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { // short names are close to anything, and a link may lead nowhere
+		return len(stem(e.Name())) <= 2 || e.Name() == filepath.Base(path)
+	})
 	var stems []string
 	for _, e := range entries {
-		if len(stem(e.Name())) > 2 && e.Name() != filepath.Base(path) { // shorter ones are close to anything, and a link may lead nowhere
-			stems = append(stems, stem(e.Name()))
-		}
+		stems = append(stems, stem(e.Name()))
 	}
 	best, meant := names.Closest(stem(filepath.Base(path)), stems...), ""
 	for _, e := range entries {
-		if best != "" && stem(e.Name()) == best && e.Name() != filepath.Base(path) && (meant == "" || filepath.Ext(e.Name()) == filepath.Ext(path)) {
+		if best != "" && stem(e.Name()) == best && (meant == "" || filepath.Ext(e.Name()) == filepath.Ext(path)) {
 			meant = e.Name()
 		}
 	}
