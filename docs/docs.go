@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,33 +33,35 @@ var (
 	links     = regexp.MustCompile(`\[([^\]]+)\]\(([^)]*)\)`)
 )
 
+// Names returns the names of the guides, sorted.
+func Names() []string {
+	all, _ := fs.Glob(files, "*.md") // the pattern is well formed
+	for i, name := range all {
+		all[i] = strings.TrimSuffix(name, ".md")
+	}
+	return all
+}
+
 // Pages returns the guides, sorted by name.
 func Pages() (pages []Page) {
-	names, _ := fs.Glob(files, "*.md") // the pattern is well formed
-	for _, name := range names {
-		text, _ := files.ReadFile(name) // Glob has found it
-		p := Page{Name: strings.TrimSuffix(name, ".md")}
-		text = live.ReplaceAll(text, []byte("A browser runs the machine on the site that `make site` builds."))
-		p.Text = links.ReplaceAllStringFunc(images.ReplaceAllString(string(text), ""), func(link string) string {
-			if parts := links.FindStringSubmatch(link); !strings.HasPrefix(parts[2], "http") {
-				return parts[1]
-			}
-			return link
-		})
-		p.Text = unescaped.Replace(p.Text)
-		title, _, _ := strings.Cut(p.Text, "\n")
-		p.Title = strings.TrimPrefix(title, "# ")
-		pages = append(pages, p)
+	for _, name := range Names() {
+		pages = append(pages, read(name))
 	}
 	return pages
 }
 
-// Names returns the names of the guides.
-func Names() (names []string) {
-	for _, p := range Pages() {
-		names = append(names, p.Name)
-	}
-	return names
+func read(name string) Page {
+	text, _ := files.ReadFile(name + ".md") // Names has found it
+	text = live.ReplaceAll(text, []byte("A browser runs the machine on the site that `make site` builds."))
+	shown := links.ReplaceAllStringFunc(images.ReplaceAllString(string(text), ""), func(link string) string {
+		if parts := links.FindStringSubmatch(link); !strings.HasPrefix(parts[2], "http") {
+			return parts[1]
+		}
+		return link
+	})
+	shown = unescaped.Replace(shown)
+	title, _, _ := strings.Cut(shown, "\n")
+	return Page{Name: name, Title: strings.TrimPrefix(title, "# "), Text: shown}
 }
 
 // Site returns the path of the site's first page, or "" if there is none. Both `make site` and the Docker image
@@ -81,10 +84,8 @@ func siteOf(program string) string {
 
 // Find returns the guide with the given name, or an error that lists all names.
 func Find(name string) (Page, error) {
-	for _, p := range Pages() {
-		if p.Name == name {
-			return p, nil
-		}
+	if slices.Contains(Names(), name) {
+		return read(name), nil
 	}
 	return Page{}, fmt.Errorf("there is no guide %q%s: the guides are %s", name, names.Meant(name, Names()...), strings.Join(Names(), ", "))
 }
