@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -18,8 +19,8 @@ const (
 // readGlyphs draws digits in several fonts, white on black, each randomly turned, slanted, stretched, scaled
 // and moved a little. All classes have the same number of rows.
 func readGlyphs(c collection) (source, error) {
-	values, labels := drawGlyphs(c.train+c.test, glyphSeed)
-	return cutAt(c.train, Shape{glyphSize, glyphSize}, values, labels), nil
+	values, labels := allGlyphs()
+	return cutAt(c.train, Shape{glyphSize, glyphSize}, slices.Clone(values), slices.Clone(labels)), nil
 }
 
 // GlyphTags names the tags of the set taggedglyphs. The tags are the pixels in the last row of an image; those
@@ -71,6 +72,9 @@ func readFontGlyphs(c collection) (source, error) {
 	}
 	return s, nil
 }
+
+// allGlyphs draws the glyphs of every set once in a process, for training and tests together.
+var allGlyphs = sync.OnceValues(func() (values, labels []uint8) { return drawGlyphs(12_000, glyphSeed) })
 
 func drawGlyphs(n int, seed uint64) (values, labels []uint8) {
 	faces := digitOutlines()
