@@ -51,6 +51,7 @@ torture: ## kill the program at every change of a file, let changes fail, damage
 	HELMHOLTZ_TORTURE=$(KILLS) go test -count=1 -v -timeout 4h -run '^(TestOddMessages|TestStrangers|TestKills)$$' ./kernelext/internal/proxy
 
 fuzz: ## look for inputs that break what reads them, each reader for a while (FUZZTIME=10m JOBS=2 FUZZ=pattern)
+	HELMHOLTZ_FUZZ_TESTS=1 go test -count=1 ./internal/fuzz
 	@internal/fuzz/run.sh $(FUZZTIME) $(JOBS) '$(FUZZ)'
 
 ARM := GOOS=linux GOARCH=arm64 go test -exec qemu-aarch64 -short
@@ -130,7 +131,7 @@ release: ## try a release, tagging nothing here, and print the commands that are
 vulnerabilities: ## look for known vulnerabilities (GOVULNDB=address or file:// of another database)
 	@.ci/vulnerabilities
 
-lint: ## check formatting, vet, and build for other machines, WebAssembly among them
+lint: ## check formatting, vet, and check types on other systems, WebAssembly among them
 	@echo gofmt
 	@badly=$$(find . -path ./build -prune -o -name '*.go' -exec gofmt -l {} +); \
 		test -z "$$badly" || { echo "not as gofmt writes them:"; echo "$$badly"; exit 1; }
@@ -138,6 +139,6 @@ lint: ## check formatting, vet, and build for other machines, WebAssembly among 
 		test -z "$$hidden" || { echo ".gitignore or .dockerignore hides what is committed:"; echo "$$hidden"; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
-	go run ./internal/elsewhere windows/amd64 darwin/arm64
+	go run ./internal/elsewhere windows/amd64,darwin/arm64 ./...
+	go run ./internal/elsewhere js/wasm ./hm ./boltzmann/... ./plotting
 	GOOS=darwin GOARCH=arm64 go vet ./internal/kernels
-	GOOS=js GOARCH=wasm go build ./hm ./boltzmann/... ./plotting

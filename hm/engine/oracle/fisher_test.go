@@ -108,7 +108,7 @@ func TestFisherEstimatesTendToTheirMeasure(t *testing.T) {
 		if m.Architecture.Groups != nil {
 			return // slow; TestDrawsHaveTheirProbabilities covers draws of categorical units
 		}
-		const n = 20000
+		const n = 5000
 		drawn := draw(m, data[:1], n, n, 8)
 		sources := []struct {
 			name     string
