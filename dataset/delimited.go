@@ -338,7 +338,10 @@ func (t *table) numberWith(field string) (v float64, decimals int, is bool) {
 	case t.decimal == "," && strings.Contains(field, "."):
 		return 0, 0, false
 	}
-	if field == "" || field[0] > '9' && strings.IndexByte("iInN", field[0]) < 0 { // infinity and NaN
+	switch {
+	case field == "" || field[0] > '9' && strings.IndexByte("iInN", field[0]) < 0: // infinity and NaN
+		return 0, 0, false
+	case t.rules != FirstRules && strings.Contains(field, "_"): // which ParseFloat ignores: 2_11 may be a well of plate 2
 		return 0, 0, false
 	}
 	v, err := strconv.ParseFloat(field, 64)

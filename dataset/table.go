@@ -1332,10 +1332,14 @@ func indexOf(values []string, value string) int {
 	if i := slices.Index(values, value); i >= 0 {
 		return i
 	}
-	v, err := strconv.ParseFloat(value, 64)
+	number := func(text string) (float64, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil && !strings.Contains(text, "_")
+	}
+	v, is := number(value)
 	return slices.IndexFunc(values, func(other string) bool {
-		w, errOther := strconv.ParseFloat(other, 64)
-		return err == nil && errOther == nil && v == w
+		w, isToo := number(other)
+		return is && isToo && v == w
 	})
 }
 

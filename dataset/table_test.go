@@ -209,6 +209,19 @@ func TestNumbersWrittenInAnotherWay(t *testing.T) {
 	}
 }
 
+// An underscore makes a field a text: 2_11 is no number, and not the number 211 of another file.
+func TestUnderscoresAreNoDigits(t *testing.T) {
+	path := written(t, "wells.csv", "well,x\n2_11,0.5\n21_1,1.5\n2_11,2.5\n1_2,3.5\n")
+	_, err := Spec{Name: path, Binarization: Real}.Open()
+	wantError(t, err, `column "well" has numbers, and text ("2_11" on line 2)`)
+	set := opened(t, Spec{Name: path, Columns: "well=categorical", Binarization: Real, Validation: new(0)})
+	if well := set.Columns()[0]; !slices.Equal(well.Values, []string{"1_2", "21_1", "2_11"}) {
+		t.Errorf("%v", well)
+	}
+	_, err = set.ReadRows(written(t, "other.csv", "well,x\n211,0.5\n"))
+	wantError(t, err, `"211", which is not a value of the training data`)
+}
+
 // Rows of another file have the units of the training rows, whatever is in the other file, and may lack labels.
 func TestReadRows(t *testing.T) {
 	set := opened(t, Spec{Name: people(t), Validation: new(0)})
