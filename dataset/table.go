@@ -125,6 +125,7 @@ const maxValues = 255
 type table struct {
 	code      string // stands for a missing value
 	rules     Rules
+	fresh     bool              // whether the Spec records no Rules, as of data that is opened for the first time
 	kinds     map[string]Column // the columns that the Spec or its schema declares, by their names
 	alike     bool              // whether the numbers of all columns have one scale, as in an array
 	commas    bool              // whether fields may have decimal commas
@@ -198,8 +199,9 @@ type fields struct {
 	ranges   map[int]string  // fields of the second file, by their rows, that may be names of ranges
 	point    string          // the first number with a decimal point, with its line
 	comma    string          // the first number with a decimal comma, with its line
-	decimal  bool            // whether a number has a comma that cannot separate thousands
+	decimal  bool            // whether a number has a comma or a point that cannot separate thousands
 	plain    bool            // whether a number has no comma, in a file where it may have one
+	whole    bool            // whether a number has neither a comma nor a point, in such a file
 	digits   int             // length of all fields if they have only the digits 0 and 1, or -1
 	zero     bool            // whether a field begins with 0
 	padded   string          // the first number of several digits that begins with 0, with its line
@@ -440,7 +442,9 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 		}
 	case t.commas:
 		c.plain = true
-		if c.point == "" && strings.Contains(field, ".") {
+		pointed := strings.Contains(field, ".")
+		c.whole, c.decimal = c.whole || !pointed, c.decimal || pointed && !thousands.MatchString(field)
+		if c.point == "" && pointed {
 			c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
 	}
@@ -533,8 +537,8 @@ func (c *fields) put(t *table, at int, of meaning) {
 	}
 }
 
-// thousands matches a number whose comma may separate thousands.
-var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
+// thousands matches a number whose comma or point may separate thousands.
+var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}[.,]\d{3}$`)
 
 // end ends a file. It decides whether the first row is a header. The header of the second file must match the
 // header of the first.
@@ -943,8 +947,8 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	case ",":
 		comma = "in the training file"
 	}
-	var grouped string // the first column whose commas may separate thousands
-	decimal := false   // whether a comma of the table cannot separate thousands
+	var grouped string // the first column whose commas or points may separate thousands
+	decimal := false   // whether one of them cannot
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && !c.Kind.isIgnored() {
@@ -967,6 +971,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			point, comma, decimal = cmp.Or(point, of.point), cmp.Or(comma, of.comma), decimal || of.decimal
 			if of.comma != "" && of.plain { // decimals of a fixed number of digits would all have a comma
 				grouped = cmp.Or(grouped, fmt.Sprintf("column %q: the comma of %s", c.Name, of.comma))
+			}
+			if t.fresh && of.point != "" && (of.whole || t.separator == ';') { // programs that write semicolons often write decimal commas
+				grouped = cmp.Or(grouped, fmt.Sprintf("column %q: the point of %s", c.Name, of.point))
 			}
 		}
 		if point != "" && comma != "" {

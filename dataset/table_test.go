@@ -539,6 +539,34 @@ func TestThousandsSeparators(t *testing.T) {
 	}
 }
 
+// So are points in a file that may have decimal commas, unless a number of the table has a point that must be decimal. A Spec that
+// records its rules was opened before.
+func TestPointsOfThousands(t *testing.T) {
+	text := "price\tsize\n1.234\t1\n999\t2\n12.500\t3\n56.188\t4\n850\t2\n3.400\t1\n"
+	for _, text := range []string{text, strings.ReplaceAll(text, "\t", ";"), "price;size\n1.234;1\n5.678;2\n12.500;3\n"} {
+		path := written(t, "prices.csv", text)
+		_, err := Spec{Name: path, Binarization: Real}.Open()
+		wantError(t, err, `column "price": the point of "1.234" on line 2 may separate thousands`, "--decimal")
+		for decimal, want := range map[string]float32{".": 1.234, ",": 1234} { // the remedies
+			set := opened(t, Spec{Name: path, Columns: "size=skip", Binarization: Real, Validation: new(0), Decimal: decimal})
+			if got := set.Train().Reals()[0]; got != want {
+				t.Errorf("with decimal = %s: %v, want %v", decimal, got, want)
+			}
+		}
+		opened(t, Spec{Name: path, Binarization: Real, Validation: new(0), Rules: NewestRules})
+	}
+	for name, text := range map[string]string{
+		"three decimals, with tabs": "price\tsize\n1.234\t1\n5.678\t2\n12.500\t3\n",
+		"below 1":                   "price;size\n1.234;1\n0.678;2\n12;3\n",
+		"another column":            "price;size\n1.234;1.5\n999;2\n12.500;3\n",
+		"commas":                    "price,size\n1.234,1\n999,2\n12.500,3\n",
+	} {
+		if _, err := (Spec{Name: written(t, "prices.csv", text), Binarization: Real, Validation: new(0)}).Open(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A header of the second file is no row, though the first file has none.
 func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	train := written(t, "train.csv", "0.5,1\n0.25,2\n0.75,3\n")
