@@ -322,6 +322,17 @@ func (t *table) numberIn(field string) (float64, bool) {
 	return v, is
 }
 
+// ungrouped removes the characters that separate thousands from a number, if the decimal character is known.
+func (t *table) ungrouped(field string) string {
+	switch {
+	case t.decimal == "." && pointed.MatchString(field):
+		return strings.ReplaceAll(field, ",", "")
+	case t.decimal == "," && comma.MatchString(field):
+		return strings.ReplaceAll(field, ".", "")
+	}
+	return field
+}
+
 // numberWith returns what numberIn does, and the largest number of digits that the field may have behind the point.
 func (t *table) numberWith(field string) (v float64, decimals int, is bool) {
 	if t.decimal != "," || t.named { // JSON and Parquet have numbers of their own, with a point
@@ -330,12 +341,7 @@ func (t *table) numberWith(field string) (v float64, decimals int, is bool) {
 		}
 	}
 	decimals = len(field)
-	switch {
-	case t.decimal == "." && pointed.MatchString(field):
-		field = strings.ReplaceAll(field, ",", "")
-	case t.decimal == "," && comma.MatchString(field):
-		field = strings.ReplaceAll(strings.ReplaceAll(field, ".", ""), ",", ".")
-	case t.decimal == "," && strings.Contains(field, "."):
+	if field = t.ungrouped(field); t.decimal == "," && !t.named && strings.Contains(field, ".") {
 		return 0, 0, false
 	}
 	switch {

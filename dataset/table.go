@@ -451,7 +451,11 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 	c.settled = c.codes == nil && c.seen == nil && c.numbers != nil && c.lacks == nil && c.unlisted && c.digits < 0 && t.decimal != "," && t.code == "" && !t.open
 	of := meaning{v, missing}
 	if c.put(t, at, of); c.numbers != nil && !t.second() && c.decimals < mostDecimals && decimals > c.decimals {
-		c.decimals = max(c.decimals, decimalsOf(field))
+		number := field
+		if !t.named {
+			number = t.ungrouped(field)
+		}
+		c.decimals = max(c.decimals, decimalsOf(number))
 	}
 	if c.codes == nil {
 		if c.seen != nil && t.train == 0 {

@@ -567,6 +567,16 @@ func TestPointsOfThousands(t *testing.T) {
 	}
 }
 
+// Separators of thousands are no decimals: written samples of whole numbers are whole.
+func TestThousandsAreNoDecimals(t *testing.T) {
+	for decimal, text := range map[string]string{".": "pop\tarea\n1,234,567\t2.25\n999\t1,234.5\n2,345,678\t3\n", ",": "pop;area\n1.234.567;2,25\n999;1.234,5\n2.345.678;3\n"} {
+		set := opened(t, Spec{Name: written(t, "towns.csv", text), Binarization: Real, Validation: new(0), Decimal: decimal})
+		if c := set.Columns(); c[0].Numbers.Decimals != 0 || c[0].Numbers.Greatest != 2345678 || c[1].Numbers.Decimals != 2 || c[1].Numbers.Greatest != 1234.5 {
+			t.Errorf("with decimal = %s: %+v, %+v", decimal, c[0].Numbers, c[1].Numbers)
+		}
+	}
+}
+
 // A header of the second file is no row, though the first file has none.
 func TestHeaderOfTheSecondFileAlone(t *testing.T) {
 	train := written(t, "train.csv", "0.5,1\n0.25,2\n0.75,3\n")
