@@ -830,7 +830,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 		case t.rules != FirstRules && t.isBelowText(c):
 			return nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
-			return nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+			return nil, fmt.Errorf("column %q has numbers, and text (%s): %scorrect the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, t.byDecimal(c), name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
 			of.Kind = IdentifierColumn
 		case t.rules != FirstRules && c.numbers != nil && c.padded != "" && t.header != nil && !t.alike:
@@ -844,7 +844,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 		case c.numbers == nil && len(c.trained(t.train)) == 2, c.isBits():
 			of.Kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
-			return nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
+			return nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: %sleave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, t.byDecimal(c), name+"=skip")
 		case c.numbers == nil:
 			return nil, fmt.Errorf("column %q has one value throughout (%s): leave it out with columns = %q (--columns)", name, c.text, name+"=skip")
 		default:
@@ -877,9 +877,13 @@ const fewNumbers = 10
 
 // mostlyNumbers reports whether a column of text may be a column of numbers with mistakes. It may if only the second
 // file has text, or if more than half of its different values are numbers, or would be without signs of currencies,
-// thousands or percent. A column of few numbers must also have such a sign, or a value without letters and digits.
+// thousands, percent or losses. A column of few numbers must also have such a sign, or a value without letters and digits.
 func (t *table) mostlyNumbers(c fields) bool {
-	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
+	signs := []string{"−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", ""}
+	if t.fresh {
+		signs = append(signs, "’", "", "\u2009", "", "\u202f", "", "(", "", ")", "")
+	}
+	bare := strings.NewReplacer(signs...)
 	numbers, texts, mistake, second := 0, 0, false, true
 	values, trained := c.values, len(c.trained(t.train))
 	if c.seen != nil {
@@ -890,7 +894,7 @@ func (t *table) mostlyNumbers(c fields) bool {
 		_, err := strconv.ParseFloat(bare.Replace(field), 64)
 		switch {
 		case t.isMissing(field, v, is):
-		case is || err == nil:
+		case is || err == nil || t.fresh && comma.MatchString(field):
 			numbers++
 			mistake = mistake || !is
 		default:
@@ -900,6 +904,19 @@ func (t *table) mostlyNumbers(c fields) bool {
 		}
 	}
 	return numbers > 0 && second || numbers > texts && (mistake || numbers > fewNumbers)
+}
+
+// byDecimal returns the decimal characters, as a remedy, that make a number of the first text of a column, or "".
+func (t *table) byDecimal(c fields) (remedy string) {
+	quoted, _ := strconv.QuotedPrefix(c.text)
+	field, _ := strconv.Unquote(quoted)
+	for _, decimal := range []string{",", "."} {
+		as := table{decimal: decimal, rules: t.rules}
+		if _, is := as.numberIn(field); is && t.decimal == "" {
+			remedy += fmt.Sprintf("give decimal = %q (--decimal %[1]s) if it is a number with this decimal character, ", decimal)
+		}
+	}
+	return remedy
 }
 
 func (t *table) namesOf() (names []string) {

@@ -484,6 +484,30 @@ func TestColumnsOfNumbersWithText(t *testing.T) {
 	wantError(t, err, `"-" on line 1`)
 }
 
+// The error for a number with a decimal comma or separators of thousands names the decimal character, which reads it, and a
+// number in another notation is refused in new data.
+func TestNumbersInOtherNotations(t *testing.T) {
+	for field, decimal := range map[string]string{`"1,234,567"`: ".", `"12,5"`: ",", "1.234.567": ","} {
+		path := written(t, "rows.csv", "a,b\n"+strings.Repeat(field+",x\n"+field+",y\n", 6)+"1,x\n2,y\n3,x\n")
+		_, err := Spec{Name: path}.Open()
+		wantError(t, err, `column "a" has numbers, and text`, fmt.Sprintf("(--decimal %s) if it is a number", decimal))
+		if set := opened(t, Spec{Name: path, Decimal: decimal, Binarization: Real, Validation: new(0)}); set.Columns()[0].Numbers == nil {
+			t.Errorf("%s with --decimal %s: %v", field, decimal, set.Columns()[0])
+		}
+	}
+	for _, notation := range []string{"%d’%03d’000", "%d\u202f%03d", "%d\u2009%03d", "(%d.%d)"} {
+		text := "a,b\n"
+		for i := range 30 {
+			text += fmt.Sprintf(notation, i+1, 7*i) + ",x\n"
+		}
+		path := written(t, "rows.csv", text)
+		_, err := Spec{Name: path, Columns: "b=skip"}.Open()
+		wantError(t, err, `column "a" has numbers, and text`)
+		_, err = Spec{Name: path, Columns: "b=skip", Rules: NewestRules}.Open()
+		wantError(t, err, "no column of the table is left")
+	}
+}
+
 // A few numbers and text are categories, such as numbers of children, versions, sizes and floors.
 func TestFewNumbersWithText(t *testing.T) {
 	for _, values := range [][]string{{"0", "1", "2", "3+"}, {"1.2", "1.3", "2.0", "2.0.1"}, {"36", "38", "40", "L", "S"}, {"1", "2", "3", "ground"}} {
