@@ -171,6 +171,7 @@ func TestLinesThatAreNoRows(t *testing.T) {
 		"total of labels":  {strings.Replace(towns, "town", "class", 1) + "Total,435,465.5\n", `"class=label"`, "class=label,size=real:4,rain=real:4", "", "", true},
 		"decades":          {"town,1990,2000\n" + rest, "may be a header or a row", "", "a,b,c\n", "town,y1990,y2000\n" + rest, true},
 		"units":            {line(1) + "name,cm,mm\n" + rest, `column "size" has numbers below text ("cm" on line 2)`, "size=categorical,rain=categorical", "", towns, false},
+		"header of two":    {"wave,wave,wave\n" + towns, `column "2" has numbers below text ("size" on line 2)`, "", "", towns, false},
 		"units of few":     {"size,x\ncm,mm\n" + few, "line 2 may be a second header", "size=categorical,x=categorical", "", "size,x\n" + few, true},
 		"title":            {"Made by me,in May\nx,y\n" + text, "line 2 may be a second header", "Made by me=categorical", "", "x,y\n" + text, true},
 		"header inside":    {"x,y\n" + text + "x,y\n" + text, `line 62 repeats line 1 ("x", "y")`, "", "a,b\n", "x,y\n" + text + text, true},
@@ -199,6 +200,27 @@ func TestLinesThatAreNoRows(t *testing.T) {
 	_, err := Spec{Name: train, Test: written(t, "test.csv", line(4)+"Total,435,465.5\n"), Binarization: Real}.Open()
 	wantError(t, err, `line 5 of the second file, column "town": "Total"`)
 	opened(t, Spec{Name: written(t, "parts.csv", replaced(table30("kind,x", "@,%[2]d.5"), "part", "total")), Binarization: Real})
+}
+
+// A line with another number of fields than the others may be a title, a comment, a note or a header without the last separator.
+func TestLinesOfAnotherLength(t *testing.T) {
+	rows := "1,2,a\n3,4,b\n5,6,a\n"
+	for text, of := range map[string]struct{ says, other string }{
+		"Our data of 2025\nx,y,z\n" + rows:                {"remove line 1", "x,y,z\n" + rows},
+		"% made by me\nx,y,z\n" + rows:                    {"remove line 1", "x,y,z\n" + rows},
+		"x,y,z\n" + rows + "\nSource: a book\n":           {"remove line 6", "x,y,z\n" + rows},
+		"x,y,z\n" + strings.ReplaceAll(rows, "\n", ",\n"): {"end the first line with the separator", "x,y,z,\n" + strings.ReplaceAll(rows, "\n", ",\n")},
+	} {
+		_, err := Spec{Name: written(t, "rows.csv", text), Binarization: Real}.Open()
+		wantError(t, err, of.says)
+		set := opened(t, Spec{Name: written(t, "other.csv", of.other), Binarization: Real, Validation: new(0)})
+		if set.Shape().Width != 3 || set.Train().At(0) != 1 {
+			t.Errorf("%q: %v", of.other, set)
+		}
+	}
+	_, err := Spec{Name: written(t, "names.csv", "x,c\n1.5,a\n2.5,c\n3.5,d\n4.5,c\n"), Binarization: Real}.Open()
+	wantError(t, err, `give header = "yes" (--header yes)`)
+	opened(t, Spec{Name: written(t, "names.csv", "x,c\n1.5,a\n2.5,c\n3.5,d\n4.5,c\n"), Header: "yes", Binarization: Real})
 }
 
 // A header may lack names if there are numbers below another name.

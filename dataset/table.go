@@ -233,15 +233,20 @@ func (t *table) add(record []string, line int) error {
 		return t.follow(record)
 	}
 	if expected := t.width(); len(record) != expected {
-		remedy := "put a field that contains the separator into quotes"
+		remedy, which := "put a field that contains the separator into quotes", line
+		if t.rows == 0 && t.first != nil && t.order == nil {
+			which = t.line
+		}
 		read, _ := t.separators()
 		switch {
+		case t.rows == 0 && len(record) == expected+1 && record[expected] == "":
+			remedy = "end the first line with the separator too if it ends each row"
 		case len(record) == expected+1 && t.rows == 0 && !t.named && t.order == nil:
 			remedy = fmt.Sprintf(`if the first line does not name a first column, as R writes the names of rows, save them without it, for example with pandas.read_csv(FILE, %sdtype=str, keep_default_na=False).to_csv("rows.csv", index=False)`, read)
 		case t.separator == ' ': // quotes have no meaning
 			remedy = "if a field contains spaces, save the table as CSV, in R with write.csv"
 		}
-		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, remedy)
+		return fmt.Errorf("line %d has %s, but the first line has %d: remove line %d if it is a title, a comment or a note; otherwise give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, which, remedy)
 	}
 	if t.first == nil {
 		for _, field := range record {
@@ -828,7 +833,11 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 		case t.rules != FirstRules && c.numbers == nil && !c.unlisted:
 			return nil, fmt.Errorf(`column %q has lists of numbers (%s): give each number a column, for example with pandas.DataFrame(pandas.read_csv(FILE)[%q].str.findall(r"[^][,\s]+").tolist()).to_csv("rows.csv", index=False), or make the column categorical with columns = %q (--columns)`, name, c.text, name, name+"=categorical")
 		case t.rules != FirstRules && t.isBelowText(c):
-			return nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+			remedy := "remove the line if it names units, or the lines above it if it is the header"
+			if t.header == nil && t.headed == "" {
+				remedy += `, or give header = "yes" (--header yes) if the first line is`
+			}
+			return nil, fmt.Errorf("column %q has numbers below text (%s): %s; write a header of several lines as one; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, remedy, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
 			return nil, fmt.Errorf("column %q has numbers, and text (%s): %scorrect the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, t.byDecimal(c), name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
