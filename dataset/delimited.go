@@ -293,6 +293,11 @@ func isSparse(record []string) bool {
 // pandas as NaN.
 var missingCodes = []string{"", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "null", "NULL", "None", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 
+// isMissingInPandas reports whether pandas.read_csv takes a field for a missing value without na_values.
+func isMissingInPandas(field string) bool {
+	return field != "?" && slices.Contains(missingCodes, field) || field == "nan" || field == "NaN"
+}
+
 // isMissing reports whether a field is in missingCodes, or is the code of the table, or the same number as this code.
 // v is the field as a number, if it is one.
 func (t *table) isMissing(field string, v float64, is bool) bool {

@@ -201,10 +201,11 @@ func FuzzParseSchema(f *testing.F) {
 // A code that the schema gives for one column is missing there, although it is no number, and not in another column.
 func TestCodesOfOneColumn(t *testing.T) {
 	for code, rows := range map[string]string{"none": "none", "-9": "-9.0"} {
+		codes := strings.ReplaceAll(`"`+code+`"`, `"-9"`, `"-9", "-9.0"`)
 		schema := written(t, "rows.toml", "schema = 1\nheader = true\n[scale]\n[[column]]\nname = \"pay\"\nkind = \"real\"\nmissing = [\""+code+"\"]\n[[column]]\nname = \"town\"\nkind = \"categorical\"\n")
 		whole := table30("pay,town", "%[2]d.25,-9")
 		_, err := Spec{Name: written(t, "gaps.csv", whole+rows+",none\n"), Schema: schema, Binarization: Real}.Open()
-		wantError(t, err, `line 32, column "pay": a missing value ("`+rows+`")`, `na_values={"pay": ["`+code+`"]}`)
+		wantError(t, err, `line 32, column "pay": a missing value ("`+rows+`")`, `na_values={"pay": [`+codes+`]}`)
 		set := opened(t, Spec{Name: written(t, "whole.csv", whole+"3,none\n"), Schema: schema, Binarization: Real})
 		_, err = set.ReadRows(written(t, "gaps.csv", "pay,town\n"+rows+",none\n"))
 		wantError(t, err, `line 2, column "pay": a missing value`)

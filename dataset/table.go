@@ -985,12 +985,15 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			remedy := t.withoutMissing(c.Name) + t.gapsOf(columns)
 			switch {
 			case t.open:
-			case t.like != nil && c.Kind == LabelColumn:
-				remedy = ", or the column, since rows need no labels here"
-			case t.like != nil:
-				remedy += "; or train the model with gaps = true (train --gaps), so that rows may have gaps"
-			default:
+			case t.like == nil:
+				if of.numbers == nil && quotedWord.MatchString(of.empty) {
+					remedy += fmt.Sprintf("; if %s is a value here, write it in another way in the file", of.empty)
+				}
 				remedy += "; or keep such rows for a model that learns from rows with gaps, with gaps = true (--gaps)"
+			case c.Kind == LabelColumn:
+				remedy = ", or the column, since rows need no labels here"
+			default:
+				remedy += "; or train the model with gaps = true (train --gaps), so that rows may have gaps"
 			}
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, remedy)
 		}
@@ -1099,6 +1102,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	return train, test, nil
 }
 
+// quotedWord matches letters in quotes.
+var quotedWord = regexp.MustCompile(`^"\pL+"$`)
+
 // gapsOf lists the numbers of missing values in columns, if there are several.
 func (t *table) gapsOf(columns []Column) string {
 	var counts []string
@@ -1140,14 +1146,22 @@ func (t *table) withoutMissing(column string) string {
 		}
 		return fmt.Sprintf(", or the column, which is empty, with columns = %q (--columns)", column+"=skip")
 	}
-	codes := strconv.Quote(cmp.Or(t.code, "?"))
-	if field := t.columns[i].empty; t.code != "" && field != codes && strings.ContainsFunc(field, unicode.IsDigit) { // which pandas may not round
-		codes = fmt.Sprintf("[%s, %s]", codes, field)
+	of := t.columns[i]
+	codes := of.lacks
+	if codes == nil {
+		codes = []string{cmp.Or(t.code, "?")}
 	}
-	if of := t.columns[i].lacks; of != nil {
-		codes = fmt.Sprintf("{%q: [%s]}", column, quoted(of))
+	if field, _ := strconv.Unquote(of.empty); !isMissingInPandas(field) && !slices.Contains(codes, field) {
+		codes = append(slices.Clip(codes), field) // which is another text, such as -9.0 for -9
 	}
-	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, codes, write)
+	list := quoted(codes)
+	if len(codes) > 1 || of.lacks != nil {
+		list = "[" + list + "]"
+	}
+	if of.lacks != nil {
+		list = fmt.Sprintf("{%q: %s}", column, list)
+	}
+	line := fmt.Sprintf(`pandas.read_csv(FILE, %sdtype=str, na_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, list, write)
 	if t.named {
 		line = t.python + `.dropna().to_csv("rows.csv", index=False)`
 		if strings.Contains(t.python, "parquet") {

@@ -289,14 +289,15 @@ func TestOwnValidationRowsAreKept(t *testing.T) {
 // Missing values are refused by row and column, in whatever way they are written.
 func TestMissingValuesAreRefused(t *testing.T) {
 	for text, says := range map[string][]string{
-		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, na_values="-9").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
-		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", na_values="-9").dropna().to_csv("rows.csv", sep="\t", index=False)`},
+		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, dtype=str, na_values="-9").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
+		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", dtype=str, na_values="-9").dropna().to_csv("rows.csv", sep="\t", index=False)`},
 		"a,b\n1,0\n-nan,1\n":    {"line 3", `column "a"`, "-nan"},
 		"a,b\n1,0\n1.#IND,1\n":  {"line 3", `column "a"`, "1.#IND"},
 		"a,b\n1,0\n#NA,1\n":     {"line 3 begins with #"},
 		"a,b\n1,0\n1,#NA\n":     {"line 3", `column "b"`, "#NA"},
 		"a,b\n1,0\nNaN,1\n":     {"line 3", `column "a"`, "NaN"},
-		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
+		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `na_values=["-9", "?"]`},
+		"a,b\nNA,0\nUS,1\nZA,0": {"line 2", `column "a"`, `if "NA" is a value here, write it in another way`},
 		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
 		"a;b\n1,5;0\n1;NA\n":    {"line 3", `column "b"`},
 		"1\t\t0\n1\t0\t1\n":     {"line 1", `column "2"`},
@@ -304,7 +305,7 @@ func TestMissingValuesAreRefused(t *testing.T) {
 		"1\t0\t1\n1\t0\t\n":     {"line 2", `column "3"`},
 		"x\n1\n\n3\n4\n\n5\n":   {"line 3", `column "x"`, `missing value ("")`},
 		"1\n0\r\n\n1\n":         {"line 3", `column "1"`, `missing value ("")`},
-		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
+		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, dtype=str, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
 		wantError(t, err, says...)
