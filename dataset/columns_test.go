@@ -262,6 +262,18 @@ func TestLinesSeparatedBySpaces(t *testing.T) {
 	opened(t, Spec{Name: written(t, "cars.csv", "\"\",\"mpg\",\"cyl\"\n\"Mazda RX4\",21.5,6\n\"Datsun 710\",22.5,4\n\"Fiat 128\",32.5,4\n"), Binarization: Real})
 }
 
+// A number far from all others of an array may stand for missing values.
+func TestDoubtfulNumbersOfArrays(t *testing.T) {
+	for _, standardize := range []bool{false, true} {
+		for code, want := range map[float64]string{-999.9: "numbers -999.9 far from the others", 3: ""} {
+			set := opened(t, Spec{Name: written(t, "rows.npy", array(t, "f4", "(6, 2)", 1.5, 2, code, 3, -1, code, 0.5, 4, 2, code, 3, 1)), Binarization: Real, Standardize: standardize, Validation: new(0)})
+			if says := set.Notice(); want == "" != (says == "") || !strings.Contains(says, want) {
+				t.Errorf("%v: %q", code, says)
+			}
+		}
+	}
+}
+
 // Numbers that may be codes, and values that may be the same, are refused or named. A kind that the Spec gives ends the
 // doubt.
 func TestDoubtfulValues(t *testing.T) {
@@ -273,6 +285,8 @@ func TestDoubtfulValues(t *testing.T) {
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999,1.5\n-999,2.5\n", 4), "", `rows.csv has numbers -999 far from the others`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999,1.5\n-999,2.5\n", 4), "age=real", ""},
 		{table30("age,x", "%[1]d,%[2]d.5") + "-999,1.5\n", "", ""},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999.9,1.5\n-999.9,2.5\n", 4), "", `numbers -999.9 far from the others, which may stand for missing values: if they do, give missing = "-999.9" (--missing -999.9), or missing = ["-999.9"]`},
+		{"gene,x\n" + strings.Repeat("0,1.5\n1,2.5\n2,0.5\n-9,3.5\n", 9), "", `numbers -9 far`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("9999,1.5\n9999,2.5\n", 4), "", `has numbers 9999 far`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("50,1.5\n", 8), "", ""},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("99,1.5\n75,2.5\n", 4), "", ""},

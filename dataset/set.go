@@ -414,23 +414,36 @@ func (c Column) measured() string {
 // have less than half of it.
 const leastSkewness = 2
 
-// oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column with a number, such as
-// −999, that may stand for a missing value, unless kinds has the columns.
+// oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column or an array with a number, such
+// as −999.9, that may stand for a missing value, unless kinds has the columns.
 func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string) {
 	if s.spec.rules() == FirstRules || s.spec.Schema != "" || !s.train.AreReal() || s.train.Rows < 3 {
 		return nil, ""
+	}
+	units := s.Shape().Units()
+	at := func(k int) float64 { return s.scalingOf(k % units).original(s.train.At(k)) }
+	if s.columns == nil {
+		least, greatest := math.Inf(1), math.Inf(-1)
+		for k := range s.train.Rows * units {
+			least, greatest = min(least, at(k)), max(greatest, at(k))
+		}
+		for _, v := range []*float64{&least, &greatest} { // as the file had them, before they were standardised
+			*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 6, 64), 64)
+		}
+		if code := codeAmong(s.train.Rows*units, at, least, greatest); code != "" {
+			coded = fmt.Sprintf("%s has %s", s.Name(), mayBeMissing(code))
+		}
 	}
 	numbers := make([]float64, s.train.Rows)
 	for _, c := range s.columns {
 		if _, is := kinds[c.Name]; is || c.Numbers == nil || c.Units != 1 {
 			continue
 		}
-		by := s.scalingOf(c.First)
 		for r := range numbers {
-			numbers[r] = by.original(s.train.At(r*s.Shape().Units() + c.First))
+			numbers[r] = at(r*units + c.First)
 		}
-		if code := codeAmong(numbers); code != "" && coded == "" {
-			coded = fmt.Sprintf("column %q of %s has numbers %s far from the others, which may stand for missing values: if they do, give missing = %[3]q (--missing %[3]s)", c.Name, s.Name(), code)
+		if code := codeAmong(len(numbers), func(r int) float64 { return numbers[r] }, c.Numbers.Least, c.Numbers.Greatest); code != "" && coded == "" {
+			coded = fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), mayBeMissing(code), code)
 		}
 		if c.Numbers.Least <= 0 {
 			continue
@@ -452,23 +465,32 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 	return skewed, coded
 }
 
-// nines matches numbers that often stand for missing values.
-var nines = regexp.MustCompile(`^-?9{2,}$`)
+func mayBeMissing(code string) string {
+	return fmt.Sprintf("numbers %s far from the others, which may stand for missing values: if they do, give missing = %[1]q (--missing %[1]s)", code)
+}
 
-// codeAmong returns the least or the greatest of some numbers if it has only nines, several times, and is farther from
+// nines matches numbers that often stand for missing values.
+var nines = regexp.MustCompile(`^-?9+(\.9+)?$`)
+
+// codeAmong returns the least or the greatest of n numbers if it has only nines, several times, and is farther from
 // the other numbers than these from each other. Otherwise it returns "".
-func codeAmong(numbers []float64) string {
-	sorted := slices.Sorted(slices.Values(numbers))
-	for range 2 {
-		v := math.Round(sorted[0])
-		text, n := strconv.FormatFloat(v, 'f', -1, 64), 0
-		for n < len(sorted) && math.Abs(sorted[n]-v) < 1e-5*math.Abs(v) { // standardising rounds numbers
-			n++
+func codeAmong(n int, number func(int) float64, least, greatest float64) string {
+	for _, code := range []float64{least, greatest} {
+		text := strconv.FormatFloat(code, 'f', -1, 64)
+		if !nines.MatchString(text) {
+			continue
 		}
-		if nines.MatchString(text) && 1 < n && n < len(sorted) && math.Abs(sorted[n]-v) > math.Abs(sorted[len(sorted)-1]-sorted[n]) {
+		times, low, high := 0, math.Inf(1), math.Inf(-1) // low and high of the other numbers
+		for k := range n {
+			if v := number(k); math.Abs(v-code) < 1e-5*math.Abs(code) { // standardising rounds numbers
+				times++
+			} else {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		if 1 < times && times < n && min(math.Abs(low-code), math.Abs(high-code)) > high-low {
 			return text
 		}
-		slices.Reverse(sorted)
 	}
 	return ""
 }
