@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -361,26 +362,55 @@ func (s *Set) leftOut() (text string) {
 	if skewed != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s with positive and skewed numbers (%s): their logarithms may suit the model better, with columns = %q (--columns); NAME=real keeps the numbers", s.Name(), quoted(skewed), strings.Join(skewed, "=log,")+"=log"))
 	}
-	text = names.Lines(text, coded, s.cases(kinds), measured)
+	same, absent := s.alike(kinds)
+	text = names.Lines(text, coded, same, absent, measured)
 	if doubtful != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
 	}
 	return text
 }
 
-// cases returns a line on a column whose values differ only in upper and lower case, unless kinds has it, or "".
-func (s *Set) cases(kinds map[string]Column) string {
+// alike returns a line on a column whose values differ only in upper and lower case, in spaces, or in characters that cannot be
+// seen, and a line on a column of words with a value that may stand for missing values, unless kinds has the column.
+func (s *Set) alike(kinds map[string]Column) (same, absent string) {
 	for _, c := range s.columns {
-		_, given := kinds[c.Name]
+		if _, given := kinds[c.Name]; given || s.spec.rules() == FirstRules || c.Cuts != nil {
+			continue
+		}
+		worded := slices.ContainsFunc(c.Values, func(value string) bool { return letters.MatchString(value) && !absentWord.MatchString(value) })
 		for i, value := range c.Values {
-			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(v, value) })
-			if other >= 0 && !given && s.spec.rules() != FirstRules {
-				return fmt.Sprintf("values of column %q of %s differ only in case (%q, %q): if they mean the same, write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(plainly(v), plainly(value)) })
+			switch {
+			case other < 0 || same != "":
+			case strings.EqualFold(c.Values[other], value):
+				same = fmt.Sprintf("values of column %q of %s differ only in case (%q, %q): if they mean the same, write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			default:
+				same = fmt.Sprintf("values of column %q of %s differ only in spaces or in characters that cannot be seen (%+q, %+q): write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			}
+			if absent == "" && worded && absentWord.MatchString(value) {
+				absent = fmt.Sprintf("column %q of %s has the value %q, which may stand for missing values: if it does, give missing = %[3]q (--missing '%[3]s')", c.Name, s.Name(), value)
 			}
 		}
 	}
-	return ""
+	return same, absent
 }
+
+// plainly returns a text with single spaces, and without characters that cannot be seen.
+func plainly(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// letters matches a text with two of them, absentWord a text that often stands for a missing value.
+var (
+	letters    = regexp.MustCompile(`\pL\pL`)
+	absentWord = regexp.MustCompile(`(?i)^([^\pL\pN]+|#(div/0|value|ref|name|num)[!?]|\\n|nat|na|nd|(n|k)\. ?[ad]\.|not (available|applicable)|no data|missing|unknown|-?9{2,}|-?inf(inity)?)$`)
+)
 
 // withUnit matches a number and its unit, date a day with or without a time.
 var (
