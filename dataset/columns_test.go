@@ -279,6 +279,12 @@ func TestDoubtfulNumbersOfArrays(t *testing.T) {
 func TestDoubtfulValues(t *testing.T) {
 	for _, c := range []struct{ text, columns, says string }{
 		{table30("zip,x", "0%[1]d2,%[2]d.5"), "", `column "zip" has numbers that begin with 0 ("002" on line 2)`},
+		{table30("well,x", "%[2]dE2,%[1]d.5"), "", `column "well" has numbers that all have an exponent ("0E2"), and may have codes`},
+		{table30("well,x", "%[2]dE2,%[1]d.5") + "1500,1.5\n", "", ""},
+		{table30("well,x", "%[2]dE2,%[1]d.5"), "well=real", ""},
+		{table30("dose,x", "%[2]d.0E2,%[1]d.5"), "", ""},
+		{"day,x\n" + strings.Repeat("20251130,1.5\n20260101,2.5\n20260211,0.5\n", 5), "", `column "day" has numbers that may be dates (20251130)`},
+		{"price,x\n" + strings.Repeat("20251330,1.5\n20260101,2.5\n20260211,0.5\n", 5), "", ""},
 		{table30("zip,x", "0%[1]d2,%[2]d.5"), "zip=real", ""},
 		{table30("zip,x", "0.%[1]d2,%[2]d.5"), "", ""},
 		{table30("number,x", "9%[1]d00719925474099,%[2]d.5"), "", `may name or number the rows ("number")`},

@@ -24,6 +24,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 
 	"gonum.org/v1/gonum/floats"
@@ -418,8 +419,12 @@ var (
 	date     = regexp.MustCompile(`^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})([T ][0-9:.]+([Zz]|[-+][0-9:]+)?)?$`)
 )
 
-// measured returns what is odd about a column of categories that are all dates, or numbers of one unit, or "".
+// measured returns what is odd about a column of categories that are all dates, or numbers of one unit, or about numbers from one
+// date to another, such as 20261130, or "".
 func (c Column) measured() string {
+	if n := c.Numbers; c.Kind == RealColumn && n != nil && n.Decimals == 0 && isDate(n.Least) && isDate(n.Greatest) {
+		return fmt.Sprintf("column %q has numbers that may be dates (%.0f), whose differences are no numbers of days: leave it out with columns = %q (--columns), or write days or months into the file", c.Name, n.Least, c.Name+"=skip")
+	}
 	if c.Kind != CategoricalColumn || len(c.Values) <= fewNumbers {
 		return ""
 	}
@@ -438,6 +443,12 @@ func (c Column) measured() string {
 		return fmt.Sprintf("column %q has numbers with a unit (%q), and each is a category of its own: take the unit away in the file, or keep the categories with columns = %q (--columns)", c.Name, c.Values[0], c.Name+"=categorical")
 	}
 	return ""
+}
+
+// isDate reports whether a number has a year, a month and a day as its digits.
+func isDate(v float64) bool {
+	day, err := time.Parse("20060102", strconv.FormatFloat(v, 'f', -1, 64))
+	return err == nil && 1900 <= day.Year() && day.Year() < 2100
 }
 
 // leastSkewness is the smallest skewness of positive numbers for which oddNumbers names their column, if their logarithms

@@ -842,8 +842,8 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 			return nil, fmt.Errorf("column %q has numbers, and text (%s): %scorrect the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, t.byDecimal(c), name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
 			of.Kind = IdentifierColumn
-		case t.rules != FirstRules && c.numbers != nil && c.padded != "" && t.header != nil && !t.alike:
-			return nil, fmt.Errorf("column %q has numbers that begin with 0 (%s), and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.padded, name+"=categorical", name+"=real", name+"=skip")
+		case t.rules != FirstRules && c.numbers != nil && (c.padded != "" || t.areExponential(c)) && t.header != nil && !t.alike:
+			return nil, fmt.Errorf("column %q has numbers that %s, and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.oddly(), name+"=categorical", name+"=real", name+"=skip")
 		case t.rules != FirstRules && t.isNameless(i) && (i == 0 || strings.HasPrefix(name, "__")):
 			return nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
 		case t.rules != FirstRules && c.numbers == nil && c.missing == "" && len(c.trained(t.train)) == 1:
@@ -879,6 +879,22 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 		t.byKind(columns, s.Binarization)
 	}
 	return columns, nil
+}
+
+// exponential matches a number such as 1E5, which may be the name of a well, since few programs write numbers in this way.
+var exponential = regexp.MustCompile(`^\d+[eE]\d+$`)
+
+// areExponential reports whether exponential matches all numbers of a column of new text.
+func (t *table) areExponential(c fields) bool {
+	return t.fresh && !t.named && c.codes != nil && !slices.ContainsFunc(c.values, func(field string) bool { return !exponential.MatchString(field) })
+}
+
+// oddly tells how numbers that may be codes are written.
+func (c fields) oddly() string {
+	if c.padded != "" {
+		return fmt.Sprintf("begin with 0 (%s)", c.padded)
+	}
+	return fmt.Sprintf("all have an exponent (%q)", c.values[0])
 }
 
 // fewNumbers is the largest number of different numbers that may be categories together with text, as 0, 1, 2 and 3+.
