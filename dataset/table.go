@@ -1040,7 +1040,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			if of.absent && t.train == 0 {
 				continue
 			}
-			if data.Labels, err = of.labels(c.Values, t.train); err != nil {
+			if data.Labels, err = of.labels(c.Values, t.train); err != nil && c.Values == nil && t.like == nil {
+				return train, test, fmt.Errorf("column %q: %w; if its numbers are no classes, give the column another kind, such as columns = %q (--columns)", c.Name, err, c.Name+"=real")
+			} else if err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 			}
 			if of.absent {
@@ -1338,7 +1340,7 @@ func (c fields) coding(of Column, train int) (made coding, err error) {
 		return made, nil
 	case of.Values == nil || of.Kind == RealColumn:
 		if numbers == nil || of.Values == nil && ranges != nil {
-			return made, fmt.Errorf("%s is not a number", c.text)
+			return made, fmt.Errorf("%s is not a number: correct it, or leave out the row", c.text)
 		}
 	case codes == nil:
 		return made, fmt.Errorf("more than %d values", maxValues)

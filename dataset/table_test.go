@@ -118,6 +118,14 @@ func TestLabelColumnBesideALabelFile(t *testing.T) {
 	}
 }
 
+// A column of the name label whose numbers are no classes can have another kind.
+func TestLabelColumnWithoutClasses(t *testing.T) {
+	path := written(t, "rows.csv", "x,label\n1.5,0.5\n0.5,2.5\n1,1\n")
+	_, err := Spec{Name: path, Binarization: Real}.Open()
+	wantError(t, err, `column "label": row 1: 0.5 is not a class`, `columns = "label=real"`)
+	opened(t, Spec{Name: path, Binarization: Real, Columns: "label=real", Validation: new(0)})
+}
+
 // A column whose largest number is common has a single range, and a notice says how to keep its other numbers.
 func TestNoticeOfASingleRange(t *testing.T) {
 	text := "sex,town\n"
