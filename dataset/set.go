@@ -254,7 +254,7 @@ func (s *Set) String() string {
 		text += "; grey values rounded at one half, see --binarization"
 	}
 	if missing := s.train.Lacking(); s.spec.Gaps {
-		text += fmt.Sprintf("; missing: %d of %d training values", missing, s.train.Rows*s.Shape().Units())
+		text += fmt.Sprintf("; missing: %d of %d units of the training rows", missing, s.train.Rows*s.Shape().Units())
 	}
 	if s.train.Weights != nil {
 		text += "; rows count by the weights of " + s.spec.WeightFile
