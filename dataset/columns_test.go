@@ -305,6 +305,8 @@ func TestDoubtfulValues(t *testing.T) {
 		{table30("x,answer", "%[2]d.5,yes") + "1.5,#DIV/0!\n2.5,no\n", "", `has the value "#DIV/0!"`},
 		{table30("answer,x", "yes,%[2]d.5") + "k.A.,1.5\nno,2.5\n", "", `has the value "k.A."`},
 		{table30("answer,x", "yes,%[2]d.5") + "unknown,1.5\nno,2.5\n", "answer=categorical", ""},
+		{"died,x\n" + strings.Repeat("1,1.5\n-9,2.5\n1,0.5\n", 9), "", `has the value "-9", which may stand`},
+		{"size,x\n" + strings.Repeat("12,1.5\n99,2.5\n12,0.5\n", 9), "", ""},
 		{table30("strand,x", "+,%[2]d.5") + "-,1.5\n-,2.5\n", "", ""},
 		{table30("grade,x", "A,%[2]d.5") + "B,1.5\n-,2.5\n", "", ""},
 		{table30("length,x", "%[2]d cm,%[1]d.5") + "-0.5 cm,1.5\n", "", `has numbers with a unit`},

@@ -378,7 +378,9 @@ func (s *Set) alike(kinds map[string]Column) (same, absent string) {
 		if _, given := kinds[c.Name]; given || s.spec.rules() == FirstRules || c.Cuts != nil {
 			continue
 		}
-		worded := slices.ContainsFunc(c.Values, func(value string) bool { return letters.MatchString(value) && !absentWord.MatchString(value) })
+		unlike := slices.ContainsFunc(c.Values, func(value string) bool { // a code for missing values
+			return !absentWord.MatchString(value) && (letters.MatchString(value) || c.Kind == BinaryColumn && len(value) == 1 && isWhole(value))
+		})
 		for i, value := range c.Values {
 			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(plainly(v), plainly(value)) })
 			switch {
@@ -388,7 +390,7 @@ func (s *Set) alike(kinds map[string]Column) (same, absent string) {
 			default:
 				same = fmt.Sprintf("values of column %q of %s differ only in spaces or in characters that cannot be seen (%+q, %+q): write them alike in the file", c.Name, s.Name(), c.Values[other], value)
 			}
-			if absent == "" && worded && absentWord.MatchString(value) {
+			if absent == "" && unlike && absentWord.MatchString(value) {
 				absent = fmt.Sprintf("column %q of %s has the value %q, which may stand for missing values: if it does, give missing = %[3]q (--missing '%[3]s')", c.Name, s.Name(), value)
 			}
 		}
@@ -410,7 +412,7 @@ func plainly(text string) string {
 // letters matches a text with two of them, absentWord a text that often stands for a missing value.
 var (
 	letters    = regexp.MustCompile(`\pL\pL`)
-	absentWord = regexp.MustCompile(`(?i)^([^\pL\pN]+|#(div/0|value|ref|name|num)[!?]|\\n|nat|na|nd|(n|k)\. ?[ad]\.|not (available|applicable)|no data|missing|unknown|-?9{2,}|-?inf(inity)?)$`)
+	absentWord = regexp.MustCompile(`(?i)^([^\pL\pN]+|#(div/0|value|ref|name|num)[!?]|\\n|nat|na|nd|(n|k)\. ?[ad]\.|not (available|applicable)|no data|missing|unknown|-9+|9{2,}|-?inf(inity)?)$`)
 )
 
 // withUnit matches a number and its unit, date a day with or without a time.
