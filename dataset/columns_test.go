@@ -262,6 +262,19 @@ func TestLinesSeparatedBySpaces(t *testing.T) {
 	opened(t, Spec{Name: written(t, "cars.csv", "\"\",\"mpg\",\"cyl\"\n\"Mazda RX4\",21.5,6\n\"Datsun 710\",22.5,4\n\"Fiat 128\",32.5,4\n"), Binarization: Real})
 }
 
+// So may a number far from all others of a column whose numbers are cut into ranges.
+func TestDoubtfulNumbersInRanges(t *testing.T) {
+	for code, want := range map[string]string{"-999.9": "numbers -999.9 far", "99": "numbers 99 far", "-9": ""} {
+		for times := 1; times < 20; times += 9 {
+			text := table30("age,town", "%[1]d,t%[2]d") + strings.Repeat(code+",t1\n", times)
+			set := opened(t, Spec{Name: written(t, "rows.csv", text), Columns: "town=categorical", Validation: new(0)})
+			if says := set.Notice(); want == "" != (says == "") || !strings.Contains(says, want) {
+				t.Errorf("%s, %d times: %q", code, times, says)
+			}
+		}
+	}
+}
+
 // A number far from all others of an array may stand for missing values.
 func TestDoubtfulNumbersOfArrays(t *testing.T) {
 	for _, standardize := range []bool{false, true} {

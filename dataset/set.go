@@ -460,8 +460,19 @@ const leastSkewness = 2
 // oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column or an array with a number, such
 // as −999.9, that may stand for a missing value, unless kinds has the columns.
 func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string) {
-	if s.spec.rules() == FirstRules || s.spec.Schema != "" || !s.train.AreReal() || s.train.Rows < 3 {
+	if s.spec.rules() == FirstRules || s.spec.Schema != "" || s.train.Rows < 3 {
 		return nil, ""
+	}
+	ofColumn := func(c Column, code string) string {
+		return fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), mayBeMissing(code), code)
+	}
+	for _, c := range s.columns {
+		if _, is := kinds[c.Name]; !is && coded == "" && c.codeBesideCuts() != "" {
+			coded = ofColumn(c, c.codeBesideCuts())
+		}
+	}
+	if !s.train.AreReal() {
+		return nil, coded
 	}
 	units := s.Shape().Units()
 	at := func(k int) float64 { return s.scalingOf(k % units).original(s.train.At(k)) }
@@ -486,7 +497,7 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 			numbers[r] = at(r*units + c.First)
 		}
 		if code := codeAmong(len(numbers), func(r int) float64 { return numbers[r] }, c.Numbers.Least, c.Numbers.Greatest); code != "" && coded == "" {
-			coded = fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), mayBeMissing(code), code)
+			coded = ofColumn(c, code)
 		}
 		if c.Numbers.Least <= 0 {
 			continue
@@ -534,6 +545,27 @@ func codeAmong(n int, number func(int) float64, least, greatest float64) string 
 		if 1 < times && times < n && min(math.Abs(low-code), math.Abs(high-code)) > high-low {
 			return text
 		}
+	}
+	return ""
+}
+
+// codeBesideCuts returns the least or the greatest number of a column of ranges if it has only nines, and is farther from the
+// nearest cut than the other end of the column is from there. Otherwise it returns "".
+func (c Column) codeBesideCuts() string {
+	n := c.Numbers
+	if n == nil || len(c.Cuts) == 0 {
+		return ""
+	}
+	first, last := c.Cuts[0], c.Cuts[len(c.Cuts)-1]
+	if first == n.Least && len(c.Cuts) > 1 {
+		first = c.Cuts[1]
+	}
+	least, greatest := strconv.FormatFloat(n.Least, 'f', -1, 64), strconv.FormatFloat(n.Greatest, 'f', -1, 64)
+	switch {
+	case nines.MatchString(least) && first-n.Least > n.Greatest-first:
+		return least
+	case nines.MatchString(greatest) && n.Greatest-last > last-n.Least:
+		return greatest
 	}
 	return ""
 }
