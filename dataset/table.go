@@ -1000,7 +1000,7 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 		if of.missing != "" && !c.Kind.isIgnored() {
 			remedy := t.withoutMissing(c.Name) + t.gapsOf(columns)
 			switch {
-			case t.open:
+			case t.open, t.like == nil && of.isBlank():
 			case t.like == nil:
 				if of.numbers == nil && quotedWord.MatchString(of.empty) {
 					remedy += fmt.Sprintf("; if %s is a value here, write it in another way in the file", of.empty)
