@@ -151,12 +151,17 @@ func TestDeclaredColumns(t *testing.T) {
 		`column "pay": a missing value ("7.25")`:       strings.Replace(schema, `name = "pay"`, "name = \"pay\"\nmissing = [\"7.25\"]", 1),
 		`column "sex": a missing value ("m")`:          strings.Replace(schema, `name = "sex"`, "name = \"sex\"\nmissing = [\"m\"]", 1),
 		"declares no columns":                          schema[:strings.Index(schema, "[[column]]")],
+		"it is real, but has values":                   strings.Replace(strings.Replace(schema, `kind = "binary"`, `kind = "real"`, 1), `["f", "m"]`, `["1", "2"]`, 1),
 		"it is binary, but has a transformation, cuts": strings.Replace(schema, `kind = "binary"`, "kind = \"binary\"\ncuts = [1.0]", 1),
 	} {
 		spec.Schema = written(t, "bad.toml", text)
 		if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want %q", err, says)
 		}
+	}
+	spec.Schema = written(t, "skip.toml", strings.Replace(schema, `kind = "binary"`, `kind = "skip"`, 1))
+	if c := opened(t, spec).Columns()[2]; c.String() != "sex: skip" {
+		t.Errorf("a skipped column with values is %v", c)
 	}
 	_, err = Spec{Name: path, Columns: "pay=log"}.Open()
 	wantError(t, err, `column "pay": its logarithms are not in [0, 1]`)
