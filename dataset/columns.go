@@ -128,17 +128,29 @@ func (c fields) hasTwice(value string) bool {
 	return n > 1
 }
 
-// isBelowText reports whether the first field of a column is the only one in the first file that is not a number.
+// mostHeaders is the largest number of lines that a header of several lines is expected to have.
+const mostHeaders = 3
+
+// isBelowText reports whether the first field of a column, or up to mostHeaders of them in new data, are the only ones in the first
+// file that are not numbers.
 func (t *table) isBelowText(c fields) bool {
-	if c.numbers != nil || c.codes == nil || t.train < 3 || c.hasTwice(c.values[c.codes[0]]) {
+	if c.numbers != nil || c.codes == nil || t.train < 3 {
 		return false
 	}
+	numbers, texts, last := 0, 0, 0 // and the row of the last text
 	for k, field := range c.trained(t.train) {
-		if _, is := t.numberIn(field); is == (k == int(c.codes[0])) {
+		v, is := t.numberIn(field)
+		switch {
+		case is:
+			numbers++
+		case t.fresh && t.isMissing(field, v, is):
+		case c.hasTwice(field):
 			return false
+		default:
+			texts, last = texts+1, max(last, slices.Index(c.codes, uint8(k)))
 		}
 	}
-	return true
+	return numbers > 0 && last == texts-1 && (texts == 1 || t.fresh && texts <= mostHeaders)
 }
 
 // byKind gives columns of numbers whose kinds the Spec leaves open the kinds that their values in the first file

@@ -171,6 +171,7 @@ func TestLinesThatAreNoRows(t *testing.T) {
 		"total of labels":  {strings.Replace(towns, "town", "class", 1) + "Total,435,465.5\n", `"class=label"`, "class=label,size=real:4,rain=real:4", "", "", true},
 		"decades":          {"town,1990,2000\n" + rest, "may be a header or a row", "", "a,b,c\n", "town,y1990,y2000\n" + rest, true},
 		"units":            {line(1) + "name,cm,mm\n" + rest, `column "size" has numbers below text ("cm" on line 2)`, "size=categorical,rain=categorical", "", towns, false},
+		"header of two":    {"wave,wave,wave\n" + towns, `column "2" has numbers below text ("size" on line 2)`, "", "", towns, false},
 		"units of few":     {"size,x\ncm,mm\n" + few, "line 2 may be a second header", "size=categorical,x=categorical", "", "size,x\n" + few, true},
 		"title":            {"Made by me,in May\nx,y\n" + text, "line 2 may be a second header", "Made by me=categorical", "", "x,y\n" + text, true},
 		"header inside":    {"x,y\n" + text + "x,y\n" + text, `line 62 repeats line 1 ("x", "y")`, "", "a,b\n", "x,y\n" + text + text, true},
@@ -199,6 +200,27 @@ func TestLinesThatAreNoRows(t *testing.T) {
 	_, err := Spec{Name: train, Test: written(t, "test.csv", line(4)+"Total,435,465.5\n"), Binarization: Real}.Open()
 	wantError(t, err, `line 5 of the second file, column "town": "Total"`)
 	opened(t, Spec{Name: written(t, "parts.csv", replaced(table30("kind,x", "@,%[2]d.5"), "part", "total")), Binarization: Real})
+}
+
+// A line with another number of fields than the others may be a title, a comment, a note or a header without the last separator.
+func TestLinesOfAnotherLength(t *testing.T) {
+	rows := "1,2,a\n3,4,b\n5,6,a\n"
+	for text, of := range map[string]struct{ says, other string }{
+		"Our data of 2025\nx,y,z\n" + rows:                {"remove line 1", "x,y,z\n" + rows},
+		"% made by me\nx,y,z\n" + rows:                    {"remove line 1", "x,y,z\n" + rows},
+		"x,y,z\n" + rows + "\nSource: a book\n":           {"remove line 6", "x,y,z\n" + rows},
+		"x,y,z\n" + strings.ReplaceAll(rows, "\n", ",\n"): {"end the first line with the separator", "x,y,z,\n" + strings.ReplaceAll(rows, "\n", ",\n")},
+	} {
+		_, err := Spec{Name: written(t, "rows.csv", text), Binarization: Real}.Open()
+		wantError(t, err, of.says)
+		set := opened(t, Spec{Name: written(t, "other.csv", of.other), Binarization: Real, Validation: new(0)})
+		if set.Shape().Width != 3 || set.Train().At(0) != 1 {
+			t.Errorf("%q: %v", of.other, set)
+		}
+	}
+	_, err := Spec{Name: written(t, "names.csv", "x,c\n1.5,a\n2.5,c\n3.5,d\n4.5,c\n"), Binarization: Real}.Open()
+	wantError(t, err, `give header = "yes" (--header yes)`)
+	opened(t, Spec{Name: written(t, "names.csv", "x,c\n1.5,a\n2.5,c\n3.5,d\n4.5,c\n"), Header: "yes", Binarization: Real})
 }
 
 // A header may lack names if there are numbers below another name.
@@ -240,22 +262,66 @@ func TestLinesSeparatedBySpaces(t *testing.T) {
 	opened(t, Spec{Name: written(t, "cars.csv", "\"\",\"mpg\",\"cyl\"\n\"Mazda RX4\",21.5,6\n\"Datsun 710\",22.5,4\n\"Fiat 128\",32.5,4\n"), Binarization: Real})
 }
 
+// So may a number far from all others of a column whose numbers are cut into ranges.
+func TestDoubtfulNumbersInRanges(t *testing.T) {
+	for code, want := range map[string]string{"-999.9": "numbers -999.9 far", "99": "numbers 99 far", "-9": ""} {
+		for times := 1; times < 20; times += 9 {
+			text := table30("age,town", "%[1]d,t%[2]d") + strings.Repeat(code+",t1\n", times)
+			set := opened(t, Spec{Name: written(t, "rows.csv", text), Columns: "town=categorical", Validation: new(0)})
+			if says := set.Notice(); want == "" != (says == "") || !strings.Contains(says, want) {
+				t.Errorf("%s, %d times: %q", code, times, says)
+			}
+		}
+	}
+}
+
+// A number far from all others of an array may stand for missing values.
+func TestDoubtfulNumbersOfArrays(t *testing.T) {
+	for _, standardize := range []bool{false, true} {
+		for code, want := range map[float64]string{-999.9: "numbers -999.9 far from the others", 3: ""} {
+			set := opened(t, Spec{Name: written(t, "rows.npy", array(t, "f4", "(6, 2)", 1.5, 2, code, 3, -1, code, 0.5, 4, 2, code, 3, 1)), Binarization: Real, Standardize: standardize, Validation: new(0)})
+			if says := set.Notice(); want == "" != (says == "") || !strings.Contains(says, want) {
+				t.Errorf("%v: %q", code, says)
+			}
+		}
+	}
+}
+
 // Numbers that may be codes, and values that may be the same, are refused or named. A kind that the Spec gives ends the
 // doubt.
 func TestDoubtfulValues(t *testing.T) {
 	for _, c := range []struct{ text, columns, says string }{
 		{table30("zip,x", "0%[1]d2,%[2]d.5"), "", `column "zip" has numbers that begin with 0 ("002" on line 2)`},
+		{table30("well,x", "%[2]dE2,%[1]d.5"), "", `column "well" has numbers that all have an exponent ("0E2"), and may have codes`},
+		{table30("well,x", "%[2]dE2,%[1]d.5") + "1500,1.5\n", "", ""},
+		{table30("well,x", "%[2]dE2,%[1]d.5"), "well=real", ""},
+		{table30("dose,x", "%[2]d.0E2,%[1]d.5"), "", ""},
+		{"day,x\n" + strings.Repeat("20251130,1.5\n20260101,2.5\n20260211,0.5\n", 5), "", `column "day" has numbers that may be dates (20251130)`},
+		{"price,x\n" + strings.Repeat("20251330,1.5\n20260101,2.5\n20260211,0.5\n", 5), "", ""},
 		{table30("zip,x", "0%[1]d2,%[2]d.5"), "zip=real", ""},
 		{table30("zip,x", "0.%[1]d2,%[2]d.5"), "", ""},
 		{table30("number,x", "9%[1]d00719925474099,%[2]d.5"), "", `may name or number the rows ("number")`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999,1.5\n-999,2.5\n", 4), "", `rows.csv has numbers -999 far from the others`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999,1.5\n-999,2.5\n", 4), "age=real", ""},
 		{table30("age,x", "%[1]d,%[2]d.5") + "-999,1.5\n", "", ""},
+		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("-999.9,1.5\n-999.9,2.5\n", 4), "", `numbers -999.9 far from the others, which may stand for missing values: if they do, give missing = "-999.9" (--missing -999.9), or missing = ["-999.9"]`},
+		{"gene,x\n" + strings.Repeat("0,1.5\n1,2.5\n2,0.5\n-9,3.5\n", 9), "", `numbers -9 far`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("9999,1.5\n9999,2.5\n", 4), "", `has numbers 9999 far`},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("50,1.5\n", 8), "", ""},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("99,1.5\n75,2.5\n", 4), "", ""},
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "", `rows.csv differ only in case ("Yes", "yes")`},
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "answer=categorical", ""},
+		{table30("answer,x", "so so,%[2]d.5") + "so\u00a0so,1.5\nno,2.5\n", "", `rows.csv differ only in spaces or in characters that cannot be seen ("so so", "so\u00a0so")`},
+		{table30("answer,x", "so,%[2]d.5") + "so\u200b,1.5\nno,2.5\n", "", `("so", "so\u200b")`},
+		{table30("answer,x", "yes,%[2]d.5") + "-,1.5\nno,2.5\n", "", `has the value "-", which may stand for missing values: if it does, give missing = "-" (--missing '-')`},
+		{table30("answer,x", "yes,%[2]d.5") + "9999,1.5\nno,2.5\n", "", `has the value "9999"`},
+		{table30("x,answer", "%[2]d.5,yes") + "1.5,#DIV/0!\n2.5,no\n", "", `has the value "#DIV/0!"`},
+		{table30("answer,x", "yes,%[2]d.5") + "k.A.,1.5\nno,2.5\n", "", `has the value "k.A."`},
+		{table30("answer,x", "yes,%[2]d.5") + "unknown,1.5\nno,2.5\n", "answer=categorical", ""},
+		{"died,x\n" + strings.Repeat("1,1.5\n-9,2.5\n1,0.5\n", 9), "", `has the value "-9", which may stand`},
+		{"size,x\n" + strings.Repeat("12,1.5\n99,2.5\n12,0.5\n", 9), "", ""},
+		{table30("strand,x", "+,%[2]d.5") + "-,1.5\n-,2.5\n", "", ""},
+		{table30("grade,x", "A,%[2]d.5") + "B,1.5\n-,2.5\n", "", ""},
 		{table30("length,x", "%[2]d cm,%[1]d.5") + "-0.5 cm,1.5\n", "", `has numbers with a unit`},
 		{table30("length,x", "%[2]d cm,%[1]d.5") + "2 m,1.5\n", "", `may name or number`},
 		{table30("length,x", "%[2]d cm,%[1]d.5"), "length=categorical", ""},

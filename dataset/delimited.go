@@ -293,6 +293,11 @@ func isSparse(record []string) bool {
 // pandas as NaN.
 var missingCodes = []string{"", "?", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "null", "NULL", "None", "-nan", "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 
+// isMissingInPandas reports whether pandas.read_csv takes a field for a missing value without na_values.
+func isMissingInPandas(field string) bool {
+	return field != "?" && slices.Contains(missingCodes, field) || field == "nan" || field == "NaN"
+}
+
 // isMissing reports whether a field is in missingCodes, or is the code of the table, or the same number as this code.
 // v is the field as a number, if it is one.
 func (t *table) isMissing(field string, v float64, is bool) bool {
@@ -322,6 +327,17 @@ func (t *table) numberIn(field string) (float64, bool) {
 	return v, is
 }
 
+// ungrouped removes the characters that separate thousands from a number, if the decimal character is known.
+func (t *table) ungrouped(field string) string {
+	switch {
+	case t.decimal == "." && pointed.MatchString(field):
+		return strings.ReplaceAll(field, ",", "")
+	case t.decimal == "," && comma.MatchString(field):
+		return strings.ReplaceAll(field, ".", "")
+	}
+	return field
+}
+
 // numberWith returns what numberIn does, and the largest number of digits that the field may have behind the point.
 func (t *table) numberWith(field string) (v float64, decimals int, is bool) {
 	if t.decimal != "," || t.named { // JSON and Parquet have numbers of their own, with a point
@@ -330,15 +346,13 @@ func (t *table) numberWith(field string) (v float64, decimals int, is bool) {
 		}
 	}
 	decimals = len(field)
-	switch {
-	case t.decimal == "." && pointed.MatchString(field):
-		field = strings.ReplaceAll(field, ",", "")
-	case t.decimal == "," && comma.MatchString(field):
-		field = strings.ReplaceAll(strings.ReplaceAll(field, ".", ""), ",", ".")
-	case t.decimal == "," && strings.Contains(field, "."):
+	if field = t.ungrouped(field); t.decimal == "," && !t.named && strings.Contains(field, ".") {
 		return 0, 0, false
 	}
-	if field == "" || field[0] > '9' && strings.IndexByte("iInN", field[0]) < 0 { // infinity and NaN
+	switch {
+	case field == "" || field[0] > '9' && strings.IndexByte("iInN", field[0]) < 0: // infinity and NaN
+		return 0, 0, false
+	case t.rules != FirstRules && strings.Contains(field, "_"): // which ParseFloat ignores: 2_11 may be a well of plate 2
 		return 0, 0, false
 	}
 	v, err := strconv.ParseFloat(field, 64)

@@ -78,6 +78,11 @@ func TestMaskedNumbersAreNoScale(t *testing.T) {
 	wantError(t, err, "4 is not in [0, 1]", "--missing 999999")
 }
 
+// 10²⁰ stands for a masked entry in arrays alone.
+func TestTablesHaveNoMaskedNumbers(t *testing.T) {
+	opened(t, Spec{Name: written(t, "rows.csv", "x,y\n1e+20,1\n2e+20,2\n3e+20,3\n"), Binarization: Real, Validation: new(0)})
+}
+
 // A code that no number of a file can be is refused, and so is a code in labels and weights.
 func TestCodesThatCannotBe(t *testing.T) {
 	folder := t.TempDir()

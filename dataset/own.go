@@ -236,7 +236,7 @@ func (s Spec) newTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps, shape: s.Shape}
+	t := &table{code: s.Missing, rules: s.rules(), fresh: s.Rules == 0 && !s.before, kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps, shape: s.Shape}
 	if s.Schema != "" {
 		err = t.declare(s.Schema)
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -15,6 +16,9 @@ var (
 	linesStart     = regexp.MustCompile(`^\s*\{\s*"([^"\\]|\\.)*"\s*:\s*[^\s\[{]`)
 	sequencesStart = regexp.MustCompile(`^\s*\{\s*"((keys|train|valid|test)"\s*:\s*\[|[^"]*"\s*:\s*\[\s*\[)`)
 )
+
+// notNumber matches the error for NaN, Infinity and -Infinity, which Python writes.
+var notNumber = regexp.MustCompile(`^invalid character '[NI]'`)
 
 // isRecords reports whether the first bytes of a file show a table in JSON.
 func isRecords(start []byte) bool { return recordsStart.Match(start) && !sequencesStart.Match(start) }
@@ -59,6 +63,9 @@ func readRecords(r io.Reader, row func([]string) error) error {
 			return fmt.Errorf("%s: %v stands where row %d, an object, or the end should be: write one list of objects, as pandas does with to_json(FILE, orient=\"records\")", jsonTable, token, n)
 		}
 		members, err := readMembers(d, '}', n == 1 && !listed)
+		if damage := new(json.SyntaxError); errors.As(err, &damage) && notNumber.MatchString(err.Error()) {
+			return fmt.Errorf(`%s, row %d: %w: JSON has no NaN and no Infinity: write null, for example with pandas.DataFrame(json.load(open(FILE))).to_json("rows.json", orient="records")`, jsonTable, n, err)
+		}
 		if err != nil {
 			return fmt.Errorf("%s, row %d: %w", jsonTable, n, err)
 		}

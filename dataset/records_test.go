@@ -54,6 +54,8 @@ func TestTablesInJSON(t *testing.T) {
 		`[{"a":1},{"b":2}]`:                     `row 2: "b" is not a key of the first row`,
 		`[{"a":1},2]`:                           "2 stands where row 2",
 		`[{"a":1}][{"a":1}]`:                    "stands where row 2",
+		`[{"a":1},{"a":NaN}]`:                   "row 2: invalid character 'N'",
+		`[{"a":-Infinity},{"a":1}]`:             `JSON has no NaN and no Infinity: write null, for example with pandas.DataFrame(json.load(open(FILE)))`,
 		`[{"a":[1,2]}]`:                         `the value of "a" is a list`,
 		`[{"a":1},{"a":null},{"a":3}]`:          `row 2, column "a": a missing value (""): fill it in, or leave out its row, for example with pandas.read_json(FILE).dropna()`,
 		"{\"a\":1}\n{\"a\":null}\n{\"a\":2}\n":  "pandas.read_json(FILE, lines=True).dropna()",

@@ -286,7 +286,7 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 		if rules != FirstRules && r.Lengths != nil && k%units >= r.Lengths[k/units]*r.Shape.Width {
 			continue // after the last step
 		}
-		masked := fromFile && rules != FirstRules && float32(v) == maskedReal
+		masked := fromFile && r.kind != tableKind && rules != FirstRules && float32(v) == maskedReal
 		if math.IsNaN(v) || masked || rules.areSame(v, code) {
 			if s.Gaps {
 				r.Missing[k] = true

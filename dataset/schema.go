@@ -243,13 +243,19 @@ func (c columnTOML) column() (Column, error) {
 		return of, fmt.Errorf("transformation = %q: use log or standardised, or leave it out", c.Transformation)
 	case c.Transformation != "" && !real, c.Cuts != nil && !real, c.Decimals != nil && !real:
 		return of, fmt.Errorf("it is %s, but has a transformation, cuts or decimals, which are for numbers: remove them", c.Kind)
+	case real && c.Cuts == nil && c.Values != nil && !slices.Equal(c.Values, []string{onlyRange}):
+		return of, fmt.Errorf("it is %s, but has values, which are for categories: remove them", c.Kind)
 	case !slices.IsSorted(c.Cuts):
 		return of, fmt.Errorf("cuts = %v: give them in ascending order", c.Cuts)
 	case len(distinct(c.Values)) < len(c.Values):
 		return of, fmt.Errorf("values = %q: give each value once", c.Values)
 	}
 	switch c.Kind {
-	case LabelColumn, IdentifierColumn, SkippedColumn:
+	case LabelColumn, IdentifierColumn:
+	case SkippedColumn:
+		if len(c.Values) > 1 { // of the kind that it had
+			of.Values = nil
+		}
 	case BinaryColumn:
 		if of.Units = 1; c.Values != nil && len(c.Values) != 2 {
 			return of, fmt.Errorf("it is binary, but has %s: give two", names.Count(len(c.Values), "value"))

@@ -151,12 +151,17 @@ func TestDeclaredColumns(t *testing.T) {
 		`column "pay": a missing value ("7.25")`:       strings.Replace(schema, `name = "pay"`, "name = \"pay\"\nmissing = [\"7.25\"]", 1),
 		`column "sex": a missing value ("m")`:          strings.Replace(schema, `name = "sex"`, "name = \"sex\"\nmissing = [\"m\"]", 1),
 		"declares no columns":                          schema[:strings.Index(schema, "[[column]]")],
+		"it is real, but has values":                   strings.Replace(strings.Replace(schema, `kind = "binary"`, `kind = "real"`, 1), `["f", "m"]`, `["1", "2"]`, 1),
 		"it is binary, but has a transformation, cuts": strings.Replace(schema, `kind = "binary"`, "kind = \"binary\"\ncuts = [1.0]", 1),
 	} {
 		spec.Schema = written(t, "bad.toml", text)
 		if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want %q", err, says)
 		}
+	}
+	spec.Schema = written(t, "skip.toml", strings.Replace(schema, `kind = "binary"`, `kind = "skip"`, 1))
+	if c := opened(t, spec).Columns()[2]; c.String() != "sex: skip" {
+		t.Errorf("a skipped column with values is %v", c)
 	}
 	_, err = Spec{Name: path, Columns: "pay=log"}.Open()
 	wantError(t, err, `column "pay": its logarithms are not in [0, 1]`)
@@ -201,10 +206,11 @@ func FuzzParseSchema(f *testing.F) {
 // A code that the schema gives for one column is missing there, although it is no number, and not in another column.
 func TestCodesOfOneColumn(t *testing.T) {
 	for code, rows := range map[string]string{"none": "none", "-9": "-9.0"} {
+		codes := strings.ReplaceAll(`"`+code+`"`, `"-9"`, `"-9", "-9.0"`)
 		schema := written(t, "rows.toml", "schema = 1\nheader = true\n[scale]\n[[column]]\nname = \"pay\"\nkind = \"real\"\nmissing = [\""+code+"\"]\n[[column]]\nname = \"town\"\nkind = \"categorical\"\n")
 		whole := table30("pay,town", "%[2]d.25,-9")
 		_, err := Spec{Name: written(t, "gaps.csv", whole+rows+",none\n"), Schema: schema, Binarization: Real}.Open()
-		wantError(t, err, `line 32, column "pay": a missing value ("`+rows+`")`, `na_values={"pay": ["`+code+`"]}`)
+		wantError(t, err, `line 32, column "pay": a missing value ("`+rows+`")`, `na_values={"pay": [`+codes+`]}`)
 		set := opened(t, Spec{Name: written(t, "whole.csv", whole+"3,none\n"), Schema: schema, Binarization: Real})
 		_, err = set.ReadRows(written(t, "gaps.csv", "pay,town\n"+rows+",none\n"))
 		wantError(t, err, `line 2, column "pay": a missing value`)

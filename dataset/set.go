@@ -24,6 +24,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
+	"unicode"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -252,7 +254,7 @@ func (s *Set) String() string {
 		text += "; grey values rounded at one half, see --binarization"
 	}
 	if missing := s.train.Lacking(); s.spec.Gaps {
-		text += fmt.Sprintf("; missing: %d of %d training values", missing, s.train.Rows*s.Shape().Units())
+		text += fmt.Sprintf("; missing: %d of %d units of the training rows", missing, s.train.Rows*s.Shape().Units())
 	}
 	if s.train.Weights != nil {
 		text += "; rows count by the weights of " + s.spec.WeightFile
@@ -361,26 +363,57 @@ func (s *Set) leftOut() (text string) {
 	if skewed != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s with positive and skewed numbers (%s): their logarithms may suit the model better, with columns = %q (--columns); NAME=real keeps the numbers", s.Name(), quoted(skewed), strings.Join(skewed, "=log,")+"=log"))
 	}
-	text = names.Lines(text, coded, s.cases(kinds), measured)
+	same, absent := s.alike(kinds)
+	text = names.Lines(text, coded, same, absent, measured)
 	if doubtful != nil {
 		text = names.Lines(text, fmt.Sprintf("columns of %s that may name or number the rows (%s): if they do, leave them out with columns = %q (--columns)", s.Name(), quoted(doubtful), strings.Join(doubtful, "=skip,")+"=skip"))
 	}
 	return text
 }
 
-// cases returns a line on a column whose values differ only in upper and lower case, unless kinds has it, or "".
-func (s *Set) cases(kinds map[string]Column) string {
+// alike returns a line on a column whose values differ only in upper and lower case, in spaces, or in characters that cannot be
+// seen, and a line on a column of words with a value that may stand for missing values, unless kinds has the column.
+func (s *Set) alike(kinds map[string]Column) (same, absent string) {
 	for _, c := range s.columns {
-		_, given := kinds[c.Name]
+		if _, given := kinds[c.Name]; given || s.spec.rules() == FirstRules || c.Cuts != nil {
+			continue
+		}
+		unlike := slices.ContainsFunc(c.Values, func(value string) bool { // a code for missing values
+			return !absentWord.MatchString(value) && (letters.MatchString(value) || c.Kind == BinaryColumn && len(value) == 1 && isWhole(value))
+		})
 		for i, value := range c.Values {
-			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(v, value) })
-			if other >= 0 && !given && s.spec.rules() != FirstRules {
-				return fmt.Sprintf("values of column %q of %s differ only in case (%q, %q): if they mean the same, write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(plainly(v), plainly(value)) })
+			switch {
+			case other < 0 || same != "":
+			case strings.EqualFold(c.Values[other], value):
+				same = fmt.Sprintf("values of column %q of %s differ only in case (%q, %q): if they mean the same, write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			default:
+				same = fmt.Sprintf("values of column %q of %s differ only in spaces or in characters that cannot be seen (%+q, %+q): write them alike in the file", c.Name, s.Name(), c.Values[other], value)
+			}
+			if absent == "" && unlike && absentWord.MatchString(value) {
+				absent = fmt.Sprintf("column %q of %s has the value %q, which may stand for missing values: if it does, give missing = %[3]q (--missing '%[3]s')", c.Name, s.Name(), value)
 			}
 		}
 	}
-	return ""
+	return same, absent
 }
+
+// plainly returns a text with single spaces, and without characters that cannot be seen.
+func plainly(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// letters matches a text with two of them, absentWord a text that often stands for a missing value.
+var (
+	letters    = regexp.MustCompile(`\pL\pL`)
+	absentWord = regexp.MustCompile(`(?i)^([^\pL\pN]+|#(div/0|value|ref|name|num)[!?]|\\n|nat|na|nd|(n|k)\. ?[ad]\.|not (available|applicable)|no data|missing|unknown|-9+|9{2,}|-?inf(inity)?)$`)
+)
 
 // withUnit matches a number and its unit, date a day with or without a time.
 var (
@@ -388,8 +421,12 @@ var (
 	date     = regexp.MustCompile(`^([0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4})([T ][0-9:.]+([Zz]|[-+][0-9:]+)?)?$`)
 )
 
-// measured returns what is odd about a column of categories that are all dates, or numbers of one unit, or "".
+// measured returns what is odd about a column of categories that are all dates, or numbers of one unit, or about numbers from one
+// date to another, such as 20261130, or "".
 func (c Column) measured() string {
+	if n := c.Numbers; c.Kind == RealColumn && n != nil && n.Decimals == 0 && isDate(n.Least) && isDate(n.Greatest) {
+		return fmt.Sprintf("column %q has numbers that may be dates (%.0f), whose differences are no numbers of days: leave it out with columns = %q (--columns), or write days or months into the file", c.Name, n.Least, c.Name+"=skip")
+	}
 	if c.Kind != CategoricalColumn || len(c.Values) <= fewNumbers {
 		return ""
 	}
@@ -410,27 +447,57 @@ func (c Column) measured() string {
 	return ""
 }
 
+// isDate reports whether a number has a year, a month and a day as its digits.
+func isDate(v float64) bool {
+	day, err := time.Parse("20060102", strconv.FormatFloat(v, 'f', -1, 64))
+	return err == nil && 1900 <= day.Year() && day.Year() < 2100
+}
+
 // leastSkewness is the smallest skewness of positive numbers for which oddNumbers names their column, if their logarithms
 // have less than half of it.
 const leastSkewness = 2
 
-// oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column with a number, such as
-// −999, that may stand for a missing value, unless kinds has the columns.
+// oddNumbers returns the columns of positive real numbers that are skewed, and a line on a column or an array with a number, such
+// as −999.9, that may stand for a missing value, unless kinds has the columns.
 func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string) {
-	if s.spec.rules() == FirstRules || s.spec.Schema != "" || !s.train.AreReal() || s.train.Rows < 3 {
+	if s.spec.rules() == FirstRules || s.spec.Schema != "" || s.train.Rows < 3 {
 		return nil, ""
+	}
+	ofColumn := func(c Column, code string) string {
+		return fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), mayBeMissing(code), code)
+	}
+	for _, c := range s.columns {
+		if _, is := kinds[c.Name]; !is && coded == "" && c.codeBesideCuts() != "" {
+			coded = ofColumn(c, c.codeBesideCuts())
+		}
+	}
+	if !s.train.AreReal() {
+		return nil, coded
+	}
+	units := s.Shape().Units()
+	at := func(k int) float64 { return s.scalingOf(k % units).original(s.train.At(k)) }
+	if s.columns == nil {
+		least, greatest := math.Inf(1), math.Inf(-1)
+		for k := range s.train.Rows * units {
+			least, greatest = min(least, at(k)), max(greatest, at(k))
+		}
+		for _, v := range []*float64{&least, &greatest} { // as the file had them, before they were standardised
+			*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 6, 64), 64)
+		}
+		if code := codeAmong(s.train.Rows*units, at, least, greatest); code != "" {
+			coded = fmt.Sprintf("%s has %s", s.Name(), mayBeMissing(code))
+		}
 	}
 	numbers := make([]float64, s.train.Rows)
 	for _, c := range s.columns {
 		if _, is := kinds[c.Name]; is || c.Numbers == nil || c.Units != 1 {
 			continue
 		}
-		by := s.scalingOf(c.First)
 		for r := range numbers {
-			numbers[r] = by.original(s.train.At(r*s.Shape().Units() + c.First))
+			numbers[r] = at(r*units + c.First)
 		}
-		if code := codeAmong(numbers); code != "" && coded == "" {
-			coded = fmt.Sprintf("column %q of %s has numbers %s far from the others, which may stand for missing values: if they do, give missing = %[3]q (--missing %[3]s)", c.Name, s.Name(), code)
+		if code := codeAmong(len(numbers), func(r int) float64 { return numbers[r] }, c.Numbers.Least, c.Numbers.Greatest); code != "" && coded == "" {
+			coded = ofColumn(c, code)
 		}
 		if c.Numbers.Least <= 0 {
 			continue
@@ -452,23 +519,53 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 	return skewed, coded
 }
 
-// nines matches numbers that often stand for missing values.
-var nines = regexp.MustCompile(`^-?9{2,}$`)
+func mayBeMissing(code string) string {
+	return fmt.Sprintf("numbers %s far from the others, which may stand for missing values: if they do, give missing = %[1]q (--missing %[1]s)", code)
+}
 
-// codeAmong returns the least or the greatest of some numbers if it has only nines, several times, and is farther from
+// nines matches numbers that often stand for missing values.
+var nines = regexp.MustCompile(`^-?9+(\.9+)?$`)
+
+// codeAmong returns the least or the greatest of n numbers if it has only nines, several times, and is farther from
 // the other numbers than these from each other. Otherwise it returns "".
-func codeAmong(numbers []float64) string {
-	sorted := slices.Sorted(slices.Values(numbers))
-	for range 2 {
-		v := math.Round(sorted[0])
-		text, n := strconv.FormatFloat(v, 'f', -1, 64), 0
-		for n < len(sorted) && math.Abs(sorted[n]-v) < 1e-5*math.Abs(v) { // standardising rounds numbers
-			n++
+func codeAmong(n int, number func(int) float64, least, greatest float64) string {
+	for _, code := range []float64{least, greatest} {
+		text := strconv.FormatFloat(code, 'f', -1, 64)
+		if !nines.MatchString(text) {
+			continue
 		}
-		if nines.MatchString(text) && 1 < n && n < len(sorted) && math.Abs(sorted[n]-v) > math.Abs(sorted[len(sorted)-1]-sorted[n]) {
+		times, low, high := 0, math.Inf(1), math.Inf(-1) // low and high of the other numbers
+		for k := range n {
+			if v := number(k); math.Abs(v-code) < 1e-5*math.Abs(code) { // standardising rounds numbers
+				times++
+			} else {
+				low, high = min(low, v), max(high, v)
+			}
+		}
+		if 1 < times && times < n && min(math.Abs(low-code), math.Abs(high-code)) > high-low {
 			return text
 		}
-		slices.Reverse(sorted)
+	}
+	return ""
+}
+
+// codeBesideCuts returns the least or the greatest number of a column of ranges if it has only nines, and is farther from the
+// nearest cut than the other end of the column is from there. Otherwise it returns "".
+func (c Column) codeBesideCuts() string {
+	n := c.Numbers
+	if n == nil || len(c.Cuts) == 0 {
+		return ""
+	}
+	first, last := c.Cuts[0], c.Cuts[len(c.Cuts)-1]
+	if first == n.Least && len(c.Cuts) > 1 {
+		first = c.Cuts[1]
+	}
+	least, greatest := strconv.FormatFloat(n.Least, 'f', -1, 64), strconv.FormatFloat(n.Greatest, 'f', -1, 64)
+	switch {
+	case nines.MatchString(least) && first-n.Least > n.Greatest-first:
+		return least
+	case nines.MatchString(greatest) && n.Greatest-last > last-n.Least:
+		return greatest
 	}
 	return ""
 }

@@ -125,6 +125,7 @@ const maxValues = 255
 type table struct {
 	code      string // stands for a missing value
 	rules     Rules
+	fresh     bool              // whether the Spec records no Rules, as of data that is opened for the first time
 	kinds     map[string]Column // the columns that the Spec or its schema declares, by their names
 	alike     bool              // whether the numbers of all columns have one scale, as in an array
 	commas    bool              // whether fields may have decimal commas
@@ -198,8 +199,9 @@ type fields struct {
 	ranges   map[int]string  // fields of the second file, by their rows, that may be names of ranges
 	point    string          // the first number with a decimal point, with its line
 	comma    string          // the first number with a decimal comma, with its line
-	decimal  bool            // whether a number has a comma that cannot separate thousands
+	decimal  bool            // whether a number has a comma or a point that cannot separate thousands
 	plain    bool            // whether a number has no comma, in a file where it may have one
+	whole    bool            // whether a number has neither a comma nor a point, in such a file
 	digits   int             // length of all fields if they have only the digits 0 and 1, or -1
 	zero     bool            // whether a field begins with 0
 	padded   string          // the first number of several digits that begins with 0, with its line
@@ -231,15 +233,20 @@ func (t *table) add(record []string, line int) error {
 		return t.follow(record)
 	}
 	if expected := t.width(); len(record) != expected {
-		remedy := "put a field that contains the separator into quotes"
+		remedy, which := "put a field that contains the separator into quotes", line
+		if t.rows == 0 && t.first != nil && t.order == nil {
+			which = t.line
+		}
 		read, _ := t.separators()
 		switch {
+		case t.rows == 0 && len(record) == expected+1 && record[expected] == "":
+			remedy = "end the first line with the separator too if it ends each row"
 		case len(record) == expected+1 && t.rows == 0 && !t.named && t.order == nil:
 			remedy = fmt.Sprintf(`if the first line does not name a first column, as R writes the names of rows, save them without it, for example with pandas.read_csv(FILE, %sdtype=str, keep_default_na=False).to_csv("rows.csv", index=False)`, read)
 		case t.separator == ' ': // quotes have no meaning
 			remedy = "if a field contains spaces, save the table as CSV, in R with write.csv"
 		}
-		return fmt.Errorf("line %d has %s, but the first line has %d: give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, remedy)
+		return fmt.Errorf("line %d has %s, but the first line has %d: remove line %d if it is a title, a comment or a note; otherwise give all lines the same number of fields, and %s", line, names.Count(len(record), "field"), expected, which, remedy)
 	}
 	if t.first == nil {
 		for _, field := range record {
@@ -440,14 +447,20 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 		}
 	case t.commas:
 		c.plain = true
-		if c.point == "" && strings.Contains(field, ".") {
+		pointed := strings.Contains(field, ".")
+		c.whole, c.decimal = c.whole || !pointed, c.decimal || pointed && !thousands.MatchString(field)
+		if c.point == "" && pointed {
 			c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
 	}
 	c.settled = c.codes == nil && c.seen == nil && c.numbers != nil && c.lacks == nil && c.unlisted && c.digits < 0 && t.decimal != "," && t.code == "" && !t.open
 	of := meaning{v, missing}
 	if c.put(t, at, of); c.numbers != nil && !t.second() && c.decimals < mostDecimals && decimals > c.decimals {
-		c.decimals = max(c.decimals, decimalsOf(field))
+		number := field
+		if !t.named {
+			number = t.ungrouped(field)
+		}
+		c.decimals = max(c.decimals, decimalsOf(number))
 	}
 	if c.codes == nil {
 		if c.seen != nil && t.train == 0 {
@@ -533,8 +546,8 @@ func (c *fields) put(t *table, at int, of meaning) {
 	}
 }
 
-// thousands matches a number whose comma may separate thousands.
-var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`)
+// thousands matches a number whose comma or point may separate thousands.
+var thousands = regexp.MustCompile(`^[-+]?[1-9]\d{0,2}[.,]\d{3}$`)
 
 // end ends a file. It decides whether the first row is a header. The header of the second file must match the
 // header of the first.
@@ -820,13 +833,17 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 		case t.rules != FirstRules && c.numbers == nil && !c.unlisted:
 			return nil, fmt.Errorf(`column %q has lists of numbers (%s): give each number a column, for example with pandas.DataFrame(pandas.read_csv(FILE)[%q].str.findall(r"[^][,\s]+").tolist()).to_csv("rows.csv", index=False), or make the column categorical with columns = %q (--columns)`, name, c.text, name, name+"=categorical")
 		case t.rules != FirstRules && t.isBelowText(c):
-			return nil, fmt.Errorf("column %q has numbers below text (%s): remove the line if it names units, or the lines above it if it is the header; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+			remedy := "remove the line if it names units, or the lines above it if it is the header"
+			if t.header == nil && t.headed == "" {
+				remedy += `, or give header = "yes" (--header yes) if the first line is`
+			}
+			return nil, fmt.Errorf("column %q has numbers below text (%s): %s; write a header of several lines as one; otherwise correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, remedy, name+"=categorical")
 		case c.numbers == nil && t.mostlyNumbers(c):
-			return nil, fmt.Errorf("column %q has numbers, and text (%s): correct the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, name+"=categorical")
+			return nil, fmt.Errorf("column %q has numbers, and text (%s): %scorrect the text, give the code for missing values (missing, --missing), or make the column categorical with columns = %q (--columns)", name, c.text, t.byDecimal(c), name+"=categorical")
 		case t.rules != FirstRules && t.isIdentifier(i):
 			of.Kind = IdentifierColumn
-		case t.rules != FirstRules && c.numbers != nil && c.padded != "" && t.header != nil && !t.alike:
-			return nil, fmt.Errorf("column %q has numbers that begin with 0 (%s), and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.padded, name+"=categorical", name+"=real", name+"=skip")
+		case t.rules != FirstRules && c.numbers != nil && (c.padded != "" || t.areExponential(c)) && t.header != nil && !t.alike:
+			return nil, fmt.Errorf("column %q has numbers that %s, and may have codes: give its kind with columns = %q or %q, or leave it out with %q (--columns)", name, c.oddly(), name+"=categorical", name+"=real", name+"=skip")
 		case t.rules != FirstRules && t.isNameless(i) && (i == 0 || strings.HasPrefix(name, "__")):
 			return nil, fmt.Errorf("column %q has no name, and may be an index whose values recur: leave it out with columns = %q (--columns), or keep it with another kind, such as %q", name, name+"=skip", name+"=categorical")
 		case t.rules != FirstRules && c.numbers == nil && c.missing == "" && len(c.trained(t.train)) == 1:
@@ -836,7 +853,7 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 		case c.numbers == nil && len(c.trained(t.train)) == 2, c.isBits():
 			of.Kind = BinaryColumn
 		case c.numbers == nil && c.codes == nil:
-			return nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: leave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, name+"=skip")
+			return nil, fmt.Errorf("column %q has text (%s) and more than %d values, too many for categories: %sleave it out with columns = %q (--columns), or correct what should be numbers", name, c.text, maxValues, t.byDecimal(c), name+"=skip")
 		case c.numbers == nil:
 			return nil, fmt.Errorf("column %q has one value throughout (%s): leave it out with columns = %q (--columns)", name, c.text, name+"=skip")
 		default:
@@ -864,14 +881,34 @@ func (t *table) kindsOf(s Spec) (columns []Column, err error) {
 	return columns, nil
 }
 
+// exponential matches a number such as 1E5, which may be the name of a well, since few programs write numbers in this way.
+var exponential = regexp.MustCompile(`^\d+[eE]\d+$`)
+
+// areExponential reports whether exponential matches all numbers of a column of new text.
+func (t *table) areExponential(c fields) bool {
+	return t.fresh && !t.named && c.codes != nil && !slices.ContainsFunc(c.values, func(field string) bool { return !exponential.MatchString(field) })
+}
+
+// oddly tells how numbers that may be codes are written.
+func (c fields) oddly() string {
+	if c.padded != "" {
+		return fmt.Sprintf("begin with 0 (%s)", c.padded)
+	}
+	return fmt.Sprintf("all have an exponent (%q)", c.values[0])
+}
+
 // fewNumbers is the largest number of different numbers that may be categories together with text, as 0, 1, 2 and 3+.
 const fewNumbers = 10
 
 // mostlyNumbers reports whether a column of text may be a column of numbers with mistakes. It may if only the second
 // file has text, or if more than half of its different values are numbers, or would be without signs of currencies,
-// thousands or percent. A column of few numbers must also have such a sign, or a value without letters and digits.
+// thousands, percent or losses. A column of few numbers must also have such a sign, or a value without letters and digits.
 func (t *table) mostlyNumbers(c fields) bool {
-	bare := strings.NewReplacer("−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", "")
+	signs := []string{"−", "-", "$", "", "€", "", "£", "", "%", "", ",", "", "'", "", " ", "", "\u00a0", ""}
+	if t.fresh {
+		signs = append(signs, "’", "", "\u2009", "", "\u202f", "", "(", "", ")", "")
+	}
+	bare := strings.NewReplacer(signs...)
 	numbers, texts, mistake, second := 0, 0, false, true
 	values, trained := c.values, len(c.trained(t.train))
 	if c.seen != nil {
@@ -882,7 +919,7 @@ func (t *table) mostlyNumbers(c fields) bool {
 		_, err := strconv.ParseFloat(bare.Replace(field), 64)
 		switch {
 		case t.isMissing(field, v, is):
-		case is || err == nil:
+		case is || err == nil || t.fresh && comma.MatchString(field):
 			numbers++
 			mistake = mistake || !is
 		default:
@@ -892,6 +929,19 @@ func (t *table) mostlyNumbers(c fields) bool {
 		}
 	}
 	return numbers > 0 && second || numbers > texts && (mistake || numbers > fewNumbers)
+}
+
+// byDecimal returns the decimal characters, as a remedy, that make a number of the first text of a column, or "".
+func (t *table) byDecimal(c fields) (remedy string) {
+	quoted, _ := strconv.QuotedPrefix(c.text)
+	field, _ := strconv.Unquote(quoted)
+	for _, decimal := range []string{",", "."} {
+		as := table{decimal: decimal, rules: t.rules}
+		if _, is := as.numberIn(field); is && t.decimal == "" {
+			remedy += fmt.Sprintf("give decimal = %q (--decimal %[1]s) if it is a number with this decimal character, ", decimal)
+		}
+	}
+	return remedy
 }
 
 func (t *table) namesOf() (names []string) {
@@ -943,20 +993,23 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	case ",":
 		comma = "in the training file"
 	}
-	var grouped string // the first column whose commas may separate thousands
-	decimal := false   // whether a comma of the table cannot separate thousands
+	var grouped string // the first column whose commas or points may separate thousands
+	decimal := false   // whether one of them cannot
 	for i, c := range columns {
 		of := &t.columns[i]
 		if of.missing != "" && !c.Kind.isIgnored() {
 			remedy := t.withoutMissing(c.Name) + t.gapsOf(columns)
 			switch {
-			case t.open:
-			case t.like != nil && c.Kind == LabelColumn:
-				remedy = ", or the column, since rows need no labels here"
-			case t.like != nil:
-				remedy += "; or train the model with gaps = true (train --gaps), so that rows may have gaps"
-			default:
+			case t.open, t.like == nil && of.isBlank():
+			case t.like == nil:
+				if of.numbers == nil && quotedWord.MatchString(of.empty) {
+					remedy += fmt.Sprintf("; if %s is a value here, write it in another way in the file", of.empty)
+				}
 				remedy += "; or keep such rows for a model that learns from rows with gaps, with gaps = true (--gaps)"
+			case c.Kind == LabelColumn:
+				remedy = ", or the column, since rows need no labels here"
+			default:
+				remedy += "; or train the model with gaps = true (train --gaps), so that rows may have gaps"
 			}
 			return train, test, absentError(fmt.Sprintf("%s, column %q", of.missing, c.Name), of.empty, remedy)
 		}
@@ -967,6 +1020,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			point, comma, decimal = cmp.Or(point, of.point), cmp.Or(comma, of.comma), decimal || of.decimal
 			if of.comma != "" && of.plain { // decimals of a fixed number of digits would all have a comma
 				grouped = cmp.Or(grouped, fmt.Sprintf("column %q: the comma of %s", c.Name, of.comma))
+			}
+			if t.fresh && of.point != "" && (of.whole || t.separator == ';') { // programs that write semicolons often write decimal commas
+				grouped = cmp.Or(grouped, fmt.Sprintf("column %q: the point of %s", c.Name, of.point))
 			}
 		}
 		if point != "" && comma != "" {
@@ -984,7 +1040,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 			if of.absent && t.train == 0 {
 				continue
 			}
-			if data.Labels, err = of.labels(c.Values, t.train); err != nil {
+			if data.Labels, err = of.labels(c.Values, t.train); err != nil && c.Values == nil && t.like == nil {
+				return train, test, fmt.Errorf("column %q: %w; if its numbers are no classes, give the column another kind, such as columns = %q (--columns)", c.Name, err, c.Name+"=real")
+			} else if err != nil {
 				return train, test, fmt.Errorf("column %q: %w", c.Name, err)
 			}
 			if of.absent {
@@ -1062,6 +1120,9 @@ func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	return train, test, nil
 }
 
+// quotedWord matches letters in quotes.
+var quotedWord = regexp.MustCompile(`^"\pL+"$`)
+
 // gapsOf lists the numbers of missing values in columns, if there are several.
 func (t *table) gapsOf(columns []Column) string {
 	var counts []string
@@ -1103,14 +1164,22 @@ func (t *table) withoutMissing(column string) string {
 		}
 		return fmt.Sprintf(", or the column, which is empty, with columns = %q (--columns)", column+"=skip")
 	}
-	codes := strconv.Quote(cmp.Or(t.code, "?"))
-	if field := t.columns[i].empty; t.code != "" && field != codes && strings.ContainsFunc(field, unicode.IsDigit) { // which pandas may not round
-		codes = fmt.Sprintf("[%s, %s]", codes, field)
+	of := t.columns[i]
+	codes := of.lacks
+	if codes == nil {
+		codes = []string{cmp.Or(t.code, "?")}
 	}
-	if of := t.columns[i].lacks; of != nil {
-		codes = fmt.Sprintf("{%q: [%s]}", column, quoted(of))
+	if field, _ := strconv.Unquote(of.empty); !isMissingInPandas(field) && !slices.Contains(codes, field) {
+		codes = append(slices.Clip(codes), field) // which is another text, such as -9.0 for -9
 	}
-	line := fmt.Sprintf(`pandas.read_csv(FILE, %sna_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, codes, write)
+	list := quoted(codes)
+	if len(codes) > 1 || of.lacks != nil {
+		list = "[" + list + "]"
+	}
+	if of.lacks != nil {
+		list = fmt.Sprintf("{%q: %s}", column, list)
+	}
+	line := fmt.Sprintf(`pandas.read_csv(FILE, %sdtype=str, na_values=%s).dropna().to_csv("rows.csv", %sindex=False)`, read, list, write)
 	if t.named {
 		line = t.python + `.dropna().to_csv("rows.csv", index=False)`
 		if strings.Contains(t.python, "parquet") {
@@ -1271,7 +1340,7 @@ func (c fields) coding(of Column, train int) (made coding, err error) {
 		return made, nil
 	case of.Values == nil || of.Kind == RealColumn:
 		if numbers == nil || of.Values == nil && ranges != nil {
-			return made, fmt.Errorf("%s is not a number", c.text)
+			return made, fmt.Errorf("%s is not a number: correct it, or leave out the row", c.text)
 		}
 	case codes == nil:
 		return made, fmt.Errorf("more than %d values", maxValues)
@@ -1332,10 +1401,14 @@ func indexOf(values []string, value string) int {
 	if i := slices.Index(values, value); i >= 0 {
 		return i
 	}
-	v, err := strconv.ParseFloat(value, 64)
+	number := func(text string) (float64, bool) {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil && !strings.Contains(text, "_")
+	}
+	v, is := number(value)
 	return slices.IndexFunc(values, func(other string) bool {
-		w, errOther := strconv.ParseFloat(other, 64)
-		return err == nil && errOther == nil && v == w
+		w, isToo := number(other)
+		return is && isToo && v == w
 	})
 }
 

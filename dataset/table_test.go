@@ -118,6 +118,14 @@ func TestLabelColumnBesideALabelFile(t *testing.T) {
 	}
 }
 
+// A column of the name label whose numbers are no classes can have another kind.
+func TestLabelColumnWithoutClasses(t *testing.T) {
+	path := written(t, "rows.csv", "x,label\n1.5,0.5\n0.5,2.5\n1,1\n")
+	_, err := Spec{Name: path, Binarization: Real}.Open()
+	wantError(t, err, `column "label": row 1: 0.5 is not a class`, `columns = "label=real"`)
+	opened(t, Spec{Name: path, Binarization: Real, Columns: "label=real", Validation: new(0)})
+}
+
 // A column whose largest number is common has a single range, and a notice says how to keep its other numbers.
 func TestNoticeOfASingleRange(t *testing.T) {
 	text := "sex,town\n"
@@ -209,6 +217,19 @@ func TestNumbersWrittenInAnotherWay(t *testing.T) {
 	}
 }
 
+// An underscore makes a field a text: 2_11 is no number, and not the number 211 of another file.
+func TestUnderscoresAreNoDigits(t *testing.T) {
+	path := written(t, "wells.csv", "well,x\n2_11,0.5\n21_1,1.5\n2_11,2.5\n1_2,3.5\n")
+	_, err := Spec{Name: path, Binarization: Real}.Open()
+	wantError(t, err, `column "well" has numbers, and text ("2_11" on line 2)`)
+	set := opened(t, Spec{Name: path, Columns: "well=categorical", Binarization: Real, Validation: new(0)})
+	if well := set.Columns()[0]; !slices.Equal(well.Values, []string{"1_2", "21_1", "2_11"}) {
+		t.Errorf("%v", well)
+	}
+	_, err = set.ReadRows(written(t, "other.csv", "well,x\n211,0.5\n"))
+	wantError(t, err, `"211", which is not a value of the training data`)
+}
+
 // Rows of another file have the units of the training rows, whatever is in the other file, and may lack labels.
 func TestReadRows(t *testing.T) {
 	set := opened(t, Spec{Name: people(t), Validation: new(0)})
@@ -276,14 +297,15 @@ func TestOwnValidationRowsAreKept(t *testing.T) {
 // Missing values are refused by row and column, in whatever way they are written.
 func TestMissingValuesAreRefused(t *testing.T) {
 	for text, says := range map[string][]string{
-		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, na_values="-9").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
-		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", na_values="-9").dropna().to_csv("rows.csv", sep="\t", index=False)`},
+		"a,b\n1,0\n0,\n":        {"line 3", `column "b"`, "missing value", `pandas.read_csv(FILE, dtype=str, na_values="-9").dropna().to_csv("rows.csv", index=False)`, `"b=skip"`},
+		"a\tb\n1\t0\n\t1\n":     {"line 3", `read_csv(FILE, sep="\t", dtype=str, na_values="-9").dropna().to_csv("rows.csv", sep="\t", index=False)`},
 		"a,b\n1,0\n-nan,1\n":    {"line 3", `column "a"`, "-nan"},
 		"a,b\n1,0\n1.#IND,1\n":  {"line 3", `column "a"`, "1.#IND"},
 		"a,b\n1,0\n#NA,1\n":     {"line 3 begins with #"},
 		"a,b\n1,0\n1,#NA\n":     {"line 3", `column "b"`, "#NA"},
 		"a,b\n1,0\nNaN,1\n":     {"line 3", `column "a"`, "NaN"},
-		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `"?"`},
+		"a,b\n1,0\n1,?\n0,1":    {"line 3", `column "b"`, `na_values=["-9", "?"]`},
+		"a,b\nNA,0\nUS,1\nZA,0": {"line 2", `column "a"`, `if "NA" is a value here, write it in another way`},
 		"a,b\n-9,0\n1,1\n":      {"line 2", `column "a"`, `"-9"`},
 		"a;b\n1,5;0\n1;NA\n":    {"line 3", `column "b"`},
 		"1\t\t0\n1\t0\t1\n":     {"line 1", `column "2"`},
@@ -291,7 +313,7 @@ func TestMissingValuesAreRefused(t *testing.T) {
 		"1\t0\t1\n1\t0\t\n":     {"line 2", `column "3"`},
 		"x\n1\n\n3\n4\n\n5\n":   {"line 3", `column "x"`, `missing value ("")`},
 		"1\n0\r\n\n1\n":         {"line 3", `column "1"`, `missing value ("")`},
-		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
+		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, dtype=str, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
 	} {
 		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
 		wantError(t, err, says...)
@@ -471,6 +493,30 @@ func TestColumnsOfNumbersWithText(t *testing.T) {
 	wantError(t, err, `"-" on line 1`)
 }
 
+// The error for a number with a decimal comma or separators of thousands names the decimal character, which reads it, and a
+// number in another notation is refused in new data.
+func TestNumbersInOtherNotations(t *testing.T) {
+	for field, decimal := range map[string]string{`"1,234,567"`: ".", `"12,5"`: ",", "1.234.567": ","} {
+		path := written(t, "rows.csv", "a,b\n"+strings.Repeat(field+",x\n"+field+",y\n", 6)+"1,x\n2,y\n3,x\n")
+		_, err := Spec{Name: path}.Open()
+		wantError(t, err, `column "a" has numbers, and text`, fmt.Sprintf("(--decimal %s) if it is a number", decimal))
+		if set := opened(t, Spec{Name: path, Decimal: decimal, Binarization: Real, Validation: new(0)}); set.Columns()[0].Numbers == nil {
+			t.Errorf("%s with --decimal %s: %v", field, decimal, set.Columns()[0])
+		}
+	}
+	for _, notation := range []string{"%d’%03d’000", "%d\u202f%03d", "%d\u2009%03d", "(%d.%d)"} {
+		text := "a,b\n"
+		for i := range 30 {
+			text += fmt.Sprintf(notation, i+1, 7*i) + ",x\n"
+		}
+		path := written(t, "rows.csv", text)
+		_, err := Spec{Name: path, Columns: "b=skip"}.Open()
+		wantError(t, err, `column "a" has numbers, and text`)
+		_, err = Spec{Name: path, Columns: "b=skip", Rules: NewestRules}.Open()
+		wantError(t, err, "no column of the table is left")
+	}
+}
+
 // A few numbers and text are categories, such as numbers of children, versions, sizes and floors.
 func TestFewNumbersWithText(t *testing.T) {
 	for _, values := range [][]string{{"0", "1", "2", "3+"}, {"1.2", "1.3", "2.0", "2.0.1"}, {"36", "38", "40", "L", "S"}, {"1", "2", "3", "ground"}} {
@@ -522,6 +568,44 @@ func TestThousandsSeparators(t *testing.T) {
 	} {
 		if _, err := (Spec{Name: written(t, "prices.csv", text), Binarization: Real, Validation: new(0)}).Open(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// So are points in a file that may have decimal commas, unless a number of the table has a point that must be decimal. A Spec that
+// records its rules was opened before.
+func TestPointsOfThousands(t *testing.T) {
+	text := "price\tsize\n1.234\t1\n999\t2\n12.500\t3\n56.188\t4\n850\t2\n3.400\t1\n"
+	for _, text := range []string{text, strings.ReplaceAll(text, "\t", ";"), "price;size\n1.234;1\n5.678;2\n12.500;3\n"} {
+		path := written(t, "prices.csv", text)
+		_, err := Spec{Name: path, Binarization: Real}.Open()
+		wantError(t, err, `column "price": the point of "1.234" on line 2 may separate thousands`, "--decimal")
+		for decimal, want := range map[string]float32{".": 1.234, ",": 1234} { // the remedies
+			set := opened(t, Spec{Name: path, Columns: "size=skip", Binarization: Real, Validation: new(0), Decimal: decimal})
+			if got := set.Train().Reals()[0]; got != want {
+				t.Errorf("with decimal = %s: %v, want %v", decimal, got, want)
+			}
+		}
+		opened(t, Spec{Name: path, Binarization: Real, Validation: new(0), Rules: NewestRules})
+	}
+	for name, text := range map[string]string{
+		"three decimals, with tabs": "price\tsize\n1.234\t1\n5.678\t2\n12.500\t3\n",
+		"below 1":                   "price;size\n1.234;1\n0.678;2\n12;3\n",
+		"another column":            "price;size\n1.234;1.5\n999;2\n12.500;3\n",
+		"commas":                    "price,size\n1.234,1\n999,2\n12.500,3\n",
+	} {
+		if _, err := (Spec{Name: written(t, "prices.csv", text), Binarization: Real, Validation: new(0)}).Open(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Separators of thousands are no decimals: written samples of whole numbers are whole.
+func TestThousandsAreNoDecimals(t *testing.T) {
+	for decimal, text := range map[string]string{".": "pop\tarea\n1,234,567\t2.25\n999\t1,234.5\n2,345,678\t3\n", ",": "pop;area\n1.234.567;2,25\n999;1.234,5\n2.345.678;3\n"} {
+		set := opened(t, Spec{Name: written(t, "towns.csv", text), Binarization: Real, Validation: new(0), Decimal: decimal})
+		if c := set.Columns(); c[0].Numbers.Decimals != 0 || c[0].Numbers.Greatest != 2345678 || c[1].Numbers.Decimals != 2 || c[1].Numbers.Greatest != 1234.5 {
+			t.Errorf("with decimal = %s: %+v, %+v", decimal, c[0].Numbers, c[1].Numbers)
 		}
 	}
 }

@@ -206,7 +206,7 @@ func (x *estimate) evaluate(ctx context.Context, c *cobra.Command, run *runs.Run
 // sayMissing writes that log p is of the observed values of rows, if some are missing.
 func sayMissing(c *cobra.Command, rows dataset.Split) {
 	if n := rows.Lacking(); n > 0 {
-		fmt.Fprintf(c.ErrOrStderr(), "log p of the observed values: %d of %d values of the %s are missing\n", n, rows.Rows*rows.Shape.Units(), names.Count(rows.Rows, "row"))
+		fmt.Fprintf(c.ErrOrStderr(), "log p of the observed values: %d of %d units of the %s are missing\n", n, rows.Rows*rows.Shape.Units(), names.Count(rows.Rows, "row"))
 	}
 }
 

@@ -43,7 +43,7 @@ func TestTablesWithGaps(t *testing.T) {
 			t.Errorf("%s: %s%s", run, out, says)
 		}
 		code, out, says := helmholtz(t, t.Context(), "eval", run, "--rows", "rows.csv")
-		if code != 0 || strings.Count(out, "\n") != 3 || !strings.Contains(says, "values of the 2 rows are missing\nlog p of 2 rows: "+how) {
+		if code != 0 || strings.Count(out, "\n") != 3 || !strings.Contains(says, "units of the 2 rows are missing\nlog p of 2 rows: "+how) {
 			t.Errorf("%s: %s%s", run, out, says)
 		}
 		succeed(t, "report", run, "--out", run+".html")
