@@ -455,34 +455,41 @@ func TestEnginesResumeEachOther(t *testing.T) {
 // allocated after everything is closed.
 func TestMemory(t *testing.T) {
 	e := opened(t)
-	p := oracle.Random(engine.Architecture{Units: []int{60, 40, 20}}, 3)
-	m, err := e.NewModel(p, engine.FloatingPoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	evaluation := int64(0)
-	for _, samples := range []int{1, 2, samplesAPass} {
-		if err := m.(*model).in(0, func(s *session) error {
-			s.newImportance(engine.Data{}, newPiece(rowsAPass, samples))
-			evaluation = max(evaluation, s.memory.bytes)
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
-		a := nrws
-		a.Metric = metric
-		made, err := e.NewTrainer(minibatches(a, engine.Data{}), engine.NewState(a, p))
+	for _, arch := range append(labelled(), engine.Architecture{Units: []int{60, 40, 20}}) {
+		p := oracle.Random(arch, 3)
+		m, err := e.NewModel(p, engine.FloatingPoint)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a)-evaluation
-		if got > want || got < want*3/4 {
-			t.Errorf("%v: a trainer takes %d bytes, announced were %d", metric, got, want)
+		evaluation := int64(0)
+		for _, samples := range []int{1, 2, samplesAPass} {
+			if err := m.(*model).in(0, func(s *session) error {
+				newClasses(s.memory, s.newImportance(engine.Data{}, newPiece(rowsAPass, samples)).pass)
+				evaluation = max(evaluation, s.memory.bytes)
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := made.Close(); err != nil {
-			t.Error(err)
+		algorithm, metrics := nrws, []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal}
+		if arch.Labels() > 0 {
+			algorithm, _ = bidirectional(arch)
+			metrics = metrics[:1]
+		}
+		for _, metric := range metrics {
+			a := algorithm
+			a.Metric = metric
+			made, err := e.NewTrainer(minibatches(a, engine.Data{Labels: []uint8{}}), engine.NewState(a, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := made.(*trainer).memory.bytes, e.Memory(p.Architecture, a)-evaluation
+			if got > want || got < want*3/4 {
+				t.Errorf("%v, %v: a trainer takes %d bytes, announced were %d", arch.Units, a.Metric, got, want)
+			}
+			if err := made.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	if e.device.holders != 0 || e.device.held != 0 {

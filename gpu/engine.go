@@ -30,7 +30,7 @@ func (e *cuda) Available() (int64, string) { return e.device.memory, "the device
 func (e *cuda) Memory(arch engine.Architecture, a engine.Algorithm) int64 {
 	m, l := e.planned(arch, a), newLayout(arch)
 	evaluation := &session{model: &model{layout: l}, memory: m, parameters: m.floats(l.size)}
-	evaluation.newImportance(engine.Data{}, piece{rowsAPass, 1})
+	newClasses(m, evaluation.newImportance(engine.Data{}, piece{rowsAPass, 1}).pass)
 	return m.bytes
 }
 

@@ -12,6 +12,6 @@ import "github.com/helmholtz-go/helmholtz/hm/engine"
 
 // lacks lists the features that the engine refuses. The table of docs/gpu.md has the same.
 var lacks = []engine.Feature{
-	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers, engine.LabeledMachines,
+	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers,
 	engine.KroneckerMetric, engine.GibbsChains, engine.FixedArithmetic, engine.MissingUnits,
 }

@@ -20,14 +20,18 @@ func (t *trainer) writeGradients(w *writer, p *stepPrograms, move bool) {
 	l1 := w.number(func(m moment) float64 { return a.L1 * a.WarmedUp(m.step) })
 	l2 := w.number(func(m moment) float64 { return a.L2 * a.WarmedUp(m.step) })
 	at := w.done()
-	t.writeAscent(w, t.plain, t.natural, func(n network, i int, of layer) ([]source, reinforceOf, updateOf) {
-		u := t.updateOf(of, t.natural, rates[n], l1, l2)
+	updateAt := func(of layer, r rate) updateOf {
+		u := t.updateOf(of, t.natural, r, l1, l2)
 		u.direction = t.direction.floats(of.first)
 		if !move {
 			u.optimizer = stay
 		}
-		return t.sources(w, p, n, i), t.optimal(p, n, i), u
+		return u
+	}
+	t.writeAscent(w, t.plain, t.natural, func(n network, i int, of layer) ([]source, reinforceOf, updateOf) {
+		return t.sources(w, p, n, i), t.optimal(p, n, i), updateAt(of, rates[n])
 	}, generative, recognition)
+	t.writeClassifier(w, at, p, func(of layer) updateOf { return updateAt(of, rates[recognition]) })
 	if move {
 		if a.HasLearnedBaseline() {
 			t.baseline.writeMove(w, at, p.wake)
@@ -83,7 +87,11 @@ func (t *trainer) writeAscent(w *writer, plain, natural address, of func(n netwo
 	var updates []updateOf
 	visit(func(n network, i int, l layer) {
 		sources, optimal, u := of(n, i, l)
-		t.writeGradient(w, at, l, plain, sources, optimal)
+		if c := t.condition(n, i, l); c.classes > 0 {
+			add(w.program, at, condition, matrixTiles(l.units, l.width), c)
+		} else {
+			t.writeGradient(w, at, l, plain, sources, optimal)
+		}
 		if updates = append(updates, u); euclidean {
 			follow(w.program, at, len(w.phases[at])-1, update, u)
 		}
@@ -120,6 +128,9 @@ func (t *trainer) writeGradient(w *writer, at int, of layer, to address, sources
 func (t *trainer) sources(w *writer, p *stepPrograms, n network, i int) []source {
 	a := t.job.Algorithm
 	var s []source
+	if t.layout.isLabel(i) { // whose residuals have their weights
+		return []source{sourceOf(p.wake, n, i, p.wake.residuals[n][i], 0, w.constant(1))}
+	}
 	if n == generative {
 		s = append(s, sourceOf(p.wake, n, i, p.wake.residuals[n][i], t.generativeWeights, w.constant(1)))
 		if a.EntropyEstimator != 0 {

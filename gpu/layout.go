@@ -16,6 +16,8 @@ const (
 type layer struct {
 	first, units, width        int
 	compactFirst, compactWidth int
+	compactStride              int // between units
+	before                     int // numbers on the device before each unit's parameters, which stay 0
 }
 
 func (l layer) count() int { return l.units * l.width }
@@ -25,7 +27,9 @@ func (l layer) count() int { return l.units * l.width }
 type layout struct {
 	engine.Architecture
 	layers [2][]layer
-	size   int // total length of the parameters on the device
+	// classifier has two parts: the weights of the bias and x, and the weights of h¹ after a 0 for the bias.
+	classifier [2]layer
+	size       int // total length of the parameters on the device
 }
 
 // padded returns the length of a row of n numbers on the device, which reads four numbers at a
@@ -39,13 +43,23 @@ func newLayout(a engine.Architecture) layout {
 		l.layers[n] = make([]layer, len(a.Units))
 		for i := range a.Units {
 			c := network(n).Connection(a, i)
-			at := layer{l.size, c.Outputs, padded(c.Inputs), compact, c.Inputs}
-			l.layers[n][i] = at
-			l.size += at.count()
+			l.layers[n][i] = l.add(layer{units: c.Outputs, compactFirst: compact, compactWidth: c.Inputs, compactStride: c.Inputs})
 			compact += c.Outputs * c.Inputs
 		}
 	}
+	if a.Classes > 0 {
+		below, hidden := 1+a.ClassifierVisible(), a.Units[1]
+		l.classifier[0] = l.add(layer{units: a.Classes, compactFirst: compact, compactWidth: below, compactStride: below + hidden})
+		l.classifier[1] = l.add(layer{units: a.Classes, compactFirst: compact + below, compactWidth: hidden, compactStride: below + hidden, before: 1})
+	}
 	return l
+}
+
+// add returns a layer after the others.
+func (l *layout) add(of layer) layer {
+	of.first, of.width = l.size, padded(of.before+of.compactWidth)
+	l.size += of.count()
+	return of
 }
 
 // pad returns parameters as the device has them.
@@ -65,11 +79,15 @@ func (l layout) read(m *memory, flat []float32, from address) {
 // rows visits the parameters of each unit. at is where they begin on the device, compact where they
 // begin in engine.Parameters.Flat, and width their number.
 func (l layout) rows(visit func(at, compact, width int)) {
-	l.each(func(_ network, _ int, of layer) {
+	units := func(of layer) {
 		for unit := range of.units {
-			visit(of.first+unit*of.width, of.compactFirst+unit*of.compactWidth, of.compactWidth)
+			visit(of.first+unit*of.width+of.before, of.compactFirst+unit*of.compactStride, of.compactWidth)
 		}
-	})
+	}
+	l.each(func(_ network, _ int, of layer) { units(of) })
+	for _, of := range l.classifier {
+		units(of)
+	}
 }
 
 // each visits all layers that have parameters, first the layers of p.
@@ -84,14 +102,21 @@ func (l layout) each(visit func(n network, i int, of layer)) {
 }
 
 // columns returns the number of columns of tiles that cover the units of layer first and of the
-// layers above. It is also the number of scores per row of a network whose lowest layer is first.
+// layers above. It is also the number of scores per row of a network whose lowest layer is first. A label has
+// one score.
 func (l layout) columns(first int) int {
 	n := 0
-	for _, units := range l.Units[first:] {
+	for i, units := range l.Units[first:] {
+		if l.isLabel(first + i) {
+			units = 1
+		}
 		n += tiles(units, tileSize)
 	}
 	return n
 }
+
+// isLabel reports whether layer i is a label at the top.
+func (l layout) isLabel(i int) bool { return i == l.Depth() && l.TopLabels() }
 
 func ifTrue(b bool) uint32 {
 	if b {

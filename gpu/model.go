@@ -139,15 +139,20 @@ func (s *session) newImportance(data engine.Data, p piece) *importance {
 func (e *importance) run(p piece, moments ...moment) error {
 	return e.session.run(task{"importance weights", p}, func(w *writer) {
 		v := e.pass.resized(p.rows, p.samples)
-		w.begin(v, 0)
-		w.observe(v, w.observed(e.data, e.at))
-		w.recognize(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()}, chained{})
-		w.score(v, generative)
+		e.draw(w, v)
 		w.weigh(v, weighOf{
 			logWeights: e.logWeights, sums: e.sums, factor: 1,
 			outputAt: w.input(func(m moment) uint32 { return uint32(m.output) }),
 		})
 	}, moments...)
+}
+
+// draw writes the operations that draw and score the samples of a pass.
+func (e *importance) draw(w *writer, v *pass) {
+	w.begin(v, 0)
+	w.observe(v, w.observed(e.data, e.at))
+	w.recognize(v, place{word: word(philox.Importance), step: w.none, sample: w.sample(), datum: w.datum()}, chained{})
+	w.score(v, generative)
 }
 
 // moment returns the inputs of a pass whose first row and first sample are given.

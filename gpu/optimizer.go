@@ -47,7 +47,7 @@ func (t *trainer) updateOf(of layer, natural address, r rate, l1, l2 uint32) upd
 	a := t.job.Algorithm
 	u := updateOf{
 		parameters: t.parameters.floats(of.first), point: t.point.floats(of.first), natural: natural.floats(of.first),
-		units: uint32(of.units), width: uint32(of.width), rate: r.rate, correction: r.correction, l1: l1, l2: l2,
+		units: uint32(of.units), width: uint32(of.width), unbiased: uint32(of.before), rate: r.rate, correction: r.correction, l1: l1, l2: l2,
 	}
 	switch a.Optimizer {
 	case engine.Adam:

@@ -18,7 +18,8 @@ type pass struct {
 	samples int // per datum; 1 for dreams
 	// states[i] holds one row [1; hⁱ] per sample. states[0] of an upward pass holds one per datum.
 	states []address
-	shared address // logits of h¹, one row per datum, if a datum has several samples
+	shared address    // logits of h¹, one row per datum, if a datum has several samples
+	labels [2]address // logits of a label at the top in each network, one row per sample
 	// These have one row per sample for each network and layer, or a null address if they are not wanted:
 	// residuals on − σ(a), derivatives ∂H/∂a of the units' entropies, and means.
 	residuals, slopes, means [2][]address
@@ -42,6 +43,9 @@ func newPass(m *memory, l layout, data, samples int) *pass {
 		v.shared = m.floats(data * padded(l.Units[1]))
 	}
 	for n := range v.scores {
+		if top := l.Depth(); l.isLabel(top) {
+			v.labels[n] = v.matrix(m, top, v.rows(), l.Units[top])
+		}
 		v.residuals[n], v.slopes[n], v.means[n] = make([]address, len(l.Units)), make([]address, len(l.Units)), make([]address, len(l.Units))
 		v.scores[n] = m.doubles(l.columns(n) * data * samples)
 	}
@@ -164,7 +168,7 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		parents: v.one, // replaced below unless this is the prior
 		rows:    uint32(v.rows()), units: uint32(l.units), stride: uint32(padded(l.units)),
 		states: v.states[i].floats(1), statesStride: uint32(padded(1 + l.units)), statesOf: 1,
-		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Coding.Off(),
+		means: v.means[n][i], draw: ifTrue(do.draw), samples: uint32(v.samples), off: v.layout.Off(i),
 		place: do.at, chained: do.chained,
 	}
 	o.place.word |= uint32(i) << 16
@@ -189,6 +193,16 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		count, logits := product(v.shared, padded(l.units), o.parents, l.width, v.data, o.weights, l.units, l.width)
 		at = add(w.program, at, outputs, count, logits)
 		o.logits, o.logitsOf = v.shared, uint32(v.samples)
+	}
+	if v.layout.isLabel(i) {
+		delete(w.narrow, v)
+		count, logits := product(v.labels[n], int(o.stride), o.parents, int(o.parentsStride), v.rows(), o.weights, l.units, l.width)
+		at = add(w.program, at, outputs, count, logits)
+		ready[i] = add(w.program, at, softmax, tiles(v.rows(), tileSize), softmaxOf{
+			logits: v.labels[n], states: o.states, residuals: o.residuals, means: o.means, scores: o.scores,
+			rows: o.rows, units: o.units, stride: o.stride, statesStride: o.statesStride, draw: o.draw, samples: o.samples, place: o.place,
+		})
+		return
 	}
 	columns := tiles(l.units, tileSize)
 	inTiles := tiles(v.rows(), tileSize) * columns
@@ -234,7 +248,7 @@ func (w *writer) score(v *pass, n network) {
 
 func (w *writer) observe(v *pass, data loadOf) {
 	data.states, data.stride = v.states[0].floats(1), uint32(padded(1+v.layout.Visible()))
-	data.units, data.off = uint32(v.layout.Visible()), v.layout.Coding.Off()
+	data.units, data.off = uint32(v.layout.Visible()), v.layout.Off(0)
 	w.ready[v][0] = add(w.program, w.ready[v][0], load, v.data, data)
 }
 

@@ -31,6 +31,10 @@ const (
 	reinforce
 	learn
 	advance
+	softmax
+	scoreLabels
+	weighLabels
+	condition
 )
 
 type place struct {
@@ -118,6 +122,39 @@ type advanceOf struct {
 	statesStride, units, samples, data uint32
 }
 
+type softmaxOf struct {
+	logits                           address
+	states, residuals, means, scores address
+	rows, units, stride              uint32
+	statesStride, draw, samples      uint32
+	place                            place
+}
+
+type scoreLabelsOf struct {
+	generative, recognition                                   address
+	logits, shared                                            address
+	prior, conditions, off, states                            address
+	scores, logQ                                              address
+	generativeTiles, recognitionTiles, rows, samples, classes uint32
+	stride, conditionsStride, statesStride, units, offTiles   uint32
+}
+
+type weighLabelsOf struct {
+	scores, logQ, labels, states                address
+	residuals                                   [2]address
+	table, weights, recognitionWeights          address
+	half, gamma, scale                          float64
+	row, classes, samples, stride, statesStride uint32
+	proposal, baseline                          uint32
+	place                                       place
+}
+
+type conditionOf struct {
+	products, means, gradient                          address
+	units, width, classes, productsStride, meansStride uint32
+	off                                                float32
+}
+
 type blocksOf struct {
 	residuals, parents, weights, gram address
 	inverses, scratch, failed         address
@@ -149,7 +186,7 @@ type scaleOf struct {
 
 type updateOf struct {
 	parameters, point, natural, direction, first, second address
-	units, width, optimizer                              uint32
+	units, width, optimizer, unbiased                    uint32
 	rate, correction, l1, l2                             uint32
 	beta1, beta2, epsilon                                float32
 	rest1, rest2                                         float64
@@ -231,6 +268,10 @@ const (
 	_ = argumentsSize - unsafe.Sizeof(reinforceOf{})
 	_ = argumentsSize - unsafe.Sizeof(learnOf{})
 	_ = argumentsSize - unsafe.Sizeof(advanceOf{})
+	_ = argumentsSize - unsafe.Sizeof(softmaxOf{})
+	_ = argumentsSize - unsafe.Sizeof(scoreLabelsOf{})
+	_ = argumentsSize - unsafe.Sizeof(weighLabelsOf{})
+	_ = argumentsSize - unsafe.Sizeof(conditionOf{})
 )
 
 type tile struct{ operation, tile uint32 }

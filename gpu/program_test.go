@@ -18,7 +18,45 @@ import (
 // of each phase must not change a bit of the steps.
 func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	e := opened(t)
-	data, p := stripes(40, 40), oracle.Random(engine.Architecture{Units: []int{40, 35, 9, 3}}, 3)
+	test := func(t *testing.T, a engine.Algorithm, data engine.Data, arch engine.Architecture) {
+		p := oracle.Random(arch, 3)
+		var parameters [2][]float32
+		for k := range parameters {
+			made, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer made.Close()
+			if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil { // which computes the Fisher blocks
+				t.Fatal(err)
+			}
+			trainer := made.(*trainer)
+			programs := trainer.stepPrograms(trainer.shape(trainer.moment(0, 0.01)))
+			whole := programs.get(trainer, &programs.whole)
+			if k == 1 {
+				for _, groups := range whole.phases {
+					slices.Reverse(groups)
+				}
+				programs.whole = programs.memory.load(whole.program, trainer.job.Seed)
+			}
+			for range 3 {
+				if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := made.State()
+			if err != nil {
+				t.Fatal(err)
+			}
+			parameters[k] = s.Parameters.Flat
+		}
+		if slices.Equal(parameters[0], p.Flat) {
+			t.Error("nothing was learnt")
+		}
+		if !slices.Equal(parameters[0], parameters[1]) {
+			t.Error("another order of the operations gives other parameters")
+		}
+	}
 	var algorithms []engine.Algorithm
 	for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 		a := nrws
@@ -37,42 +75,13 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 	}
 	for _, a := range algorithms {
 		t.Run(fmt.Sprintf("%v, %d sleep phases, chains %v, REINFORCE %v, %v", a.Metric, a.SleepSteps, a.Chains, a.Reinforce, a.ReinforceBaseline), func(t *testing.T) {
-			var parameters [2][]float32
-			for k := range parameters {
-				made, err := e.NewTrainer(minibatches(a, data), engine.NewState(a, p))
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer made.Close()
-				if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil { // which computes the Fisher blocks
-					t.Fatal(err)
-				}
-				trainer := made.(*trainer)
-				programs := trainer.stepPrograms(trainer.shape(trainer.moment(0, 0.01)))
-				whole := programs.get(trainer, &programs.whole)
-				if k == 1 {
-					for _, groups := range whole.phases {
-						slices.Reverse(groups)
-					}
-					programs.whole = programs.memory.load(whole.program, trainer.job.Seed)
-				}
-				for range 3 {
-					if _, err := made.Steps(context.Background(), []float64{0.01}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				s, err := made.State()
-				if err != nil {
-					t.Fatal(err)
-				}
-				parameters[k] = s.Parameters.Flat
-			}
-			if slices.Equal(parameters[0], p.Flat) {
-				t.Error("nothing was learnt")
-			}
-			if !slices.Equal(parameters[0], parameters[1]) {
-				t.Error("another order of the operations gives other parameters")
-			}
+			test(t, a, stripes(40, 40), engine.Architecture{Units: []int{40, 35, 9, 3}})
+		})
+	}
+	for _, arch := range labelled() {
+		t.Run(fmt.Sprint("labels ", arch.Units), func(t *testing.T) {
+			a, data := bidirectional(arch)
+			test(t, a, data, arch)
 		})
 	}
 }

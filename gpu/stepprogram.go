@@ -109,6 +109,9 @@ func (t *trainer) writeSamples(w *writer, p *stepPrograms, withChains bool) {
 		weights.place.word = word(philox.Accept)
 	}
 	w.weigh(p.wake, weights)
+	if t.layout.Labels() > 0 {
+		t.writeLabels(w, p, wake) // which replaces the weights
+	}
 	if a.HasLearnedBaseline() {
 		t.baseline.writePredictions(w, p.wake, t.logWeights, a.QWake)
 	}

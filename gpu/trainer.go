@@ -33,6 +33,7 @@ type trainer struct {
 	baseline baseline // the network of the learned baseline
 	chains   chained  // the chains of the training rows
 	stays    address  // the samples at which the chains of the minibatch end
+	labels   labels   // the labels of the training rows
 
 	inverses    [2][]*inverse
 	scratch     address
@@ -48,6 +49,9 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	arch := state.Parameters.Architecture
 	if err := refuse(append(arch.Features(), job.Algorithm.Features()...)...); err != nil {
 		return nil, err
+	}
+	if a := job.Algorithm; arch.Labels() > 0 && (job.Data.Labels == nil || a.Rule != engine.Bidirectional || a.Metric != engine.Euclidean || a.HasEntropy()) {
+		return nil, fmt.Errorf("the backend %s trains machines with labels only on rows with labels, by the method bihm without entropy regularisers: use these, or --backend cpu", name)
 	}
 	m, err := e.device.newMemory()
 	if err != nil {
@@ -83,7 +87,7 @@ func newTrainer(m *memory, threadBlocks int, job engine.Job, arch engine.Archite
 		weights: m.floats(rows), recognitionWeights: m.floats(rows), logWeights: m.doubles(rows),
 		sums: m.doubles(mostPasses * a.BatchSize * weightSumSize),
 	}
-	t.data = holdRows(m, job.Data)
+	t.data, t.labels = holdRows(m, job.Data), newLabels(m, t.wake, job.Data.Labels)
 	t.point, t.natural, t.generativeWeights = t.parameters, t.plain, t.weights
 	if a.Estimator != nil {
 		t.generativeWeights, t.joint = m.floats(rows), m.doubles(rows)

@@ -106,7 +106,8 @@ struct Place {
 };
 
 enum Kind {
-  LOOK_AHEAD, LOAD, OUTPUTS, WEIGH, GRADIENT, BLOCKS, MULTIPLY_BLOCKS, DIAGONAL, SCALE, UPDATE, REINFORCE, LEARN, ADVANCE
+  LOOK_AHEAD, LOAD, OUTPUTS, WEIGH, GRADIENT, BLOCKS, MULTIPLY_BLOCKS, DIAGONAL, SCALE, UPDATE, REINFORCE, LEARN, ADVANCE,
+  SOFTMAX, SCORE_LABELS, WEIGH_LABELS, CONDITION
 };
 
 // LookAhead: the point is where the velocity alone would lead (Várady 2025, 6.10).
@@ -223,6 +224,53 @@ struct Advance {
   u32 states_stride, units, samples, data;
 };
 
+// Softmax: a label for some rows, whose logits Outputs has stored, TILE rows a tile.
+struct Softmax {
+  const float *logits;
+  float *states, *residuals, *means; // behind the leading 1: takes draws, or has the states to score; takes on − π; takes π
+  double *scores;
+  u32 rows, units, stride; // stride: of logits, residuals and means
+  u32 states_stride, draw, samples;
+  Place place;
+};
+
+// ScoreLabels: log √(p(x,h,y) q(y|h)/q(h|x)) of each sample and each label y, TILE samples a tile. A classifier has
+// p(y|x,h) = q(y|x,h).
+struct ScoreLabels {
+  const double *generative, *recognition; // scores of the layers below the label
+  const float *logits, *shared;           // of q(y|h): the sum of a row for the sample and, if given, one for its datum
+  const float *prior, *conditions;        // logits of p(y), a row for each sample, and of p(h|y), a row for each label
+  const double *off;                      // log p(h|y) if all units are off: of each column of tiles, of each label
+  const float *states;                    // h, behind the leading 1
+  double *scores, *log_q;                 // log_q: takes log q(y|h)
+  u32 generative_tiles, recognition_tiles, rows, samples, classes;
+  u32 stride, conditions_stride, states_stride, units, off_tiles; // stride: of logits, shared and prior
+};
+
+// WeighLabels: the table T of hm/engine/cpu/labels.go, and what it makes of the weights and residuals, one tile a datum.
+struct WeighLabels {
+  double *scores; // of ScoreLabels
+  const double *log_q;
+  const u8 *labels;                     // of the rows of data
+  float *states, *residuals[2];         // of a label layer, else null
+  float *table;                         // takes scale · T, or residuals of a classifier
+  float *weights, *recognition_weights; // takes scale · t, and scale · t without its mean
+  double half, gamma, scale;            // half: of the factor of labelled data
+  u32 row, classes, samples, stride, states_stride; // row: input, the first of a list; stride: of residuals and table
+  u32 proposal, baseline;
+  Place place;
+};
+
+enum Proposal { EXACT, PLAIN, MIXED };
+
+// Condition: the gradient of p(h|y) from the products Σ T(k,y) [1; h] for each label y, tile by tile like Gradient.
+struct Condition {
+  const float *products, *means; // means: of h given y
+  float *gradient;
+  u32 units, width, classes, products_stride, means_stride;
+  float off;
+};
+
 // Blocks: inverses of Fisher blocks, one tile a unit. The weight of a sample is
 // that of its row times σ'(a) = |δ|(1−|δ|) of its residual δ.
 //
@@ -271,7 +319,7 @@ struct Update {
   float *parameters;
   const float *point, *natural;
   float *direction, *first, *second; // moments
-  u32 units, width, optimizer;
+  u32 units, width, optimizer, unbiased; // unbiased: whether the parameters of parent 0 stay 0
   u32 rate, correction, l1, l2;
   float beta1, beta2, epsilon;
   double rest1, rest2; // 1 − beta1, 1 − beta2
@@ -295,6 +343,10 @@ struct Operation {
     Reinforce reinforce;
     Learn learn;
     Advance advance;
+    Softmax softmax;
+    ScoreLabels score_labels;
+    WeighLabels weigh_labels;
+    Condition condition;
   };
 };
 
@@ -943,6 +995,149 @@ __device__ __noinline__ void advance(const Advance &o, u32 d, const u32 *inputs)
   }
 }
 
+// log_total is log Σ eᵃ of n logits a, or of a + b if b is given.
+__device__ double log_total(const float *a, const float *b, u32 n) {
+  double largest = -1.0 / 0.0, sum = 0;
+  for (u32 j = 0; j < n; j++) {
+    double l = b ? a[j] + b[j] : a[j];
+    largest = l > largest ? l : largest;
+  }
+  for (u32 j = 0; j < n; j++) sum += exp((b ? a[j] + b[j] : a[j]) - largest);
+  return largest + log(sum);
+}
+
+__device__ __noinline__ void softmax(u64 key, const Softmax &o, u32 t, const u32 *inputs) {
+  for (u32 row = t * TILE + threadIdx.x; row < o.rows && row < (t + 1) * TILE; row += blockDim.x) {
+    u64 at = (u64)row * o.stride;
+    const float *a = o.logits + at;
+    float *states = o.states + (u64)row * o.states_stride;
+    double total = log_total(a, nullptr, o.units);
+    if (o.draw) {
+      double left = uniform(draws(key, o.place, inputs, row / o.samples, row % o.samples, 0).word[0]);
+      u32 on = 0;
+      while (on < o.units - 1 && !((left -= exp(a[on] - total)) < 0)) on++;
+      states[-1] = 1;
+      for (u32 j = 0; j < o.units; j++) states[j] = j == on;
+    }
+    for (u32 j = 0; j < o.units; j++) {
+      double log = a[j] - total, mean = exp(log);
+      if (states[j] > 0) o.scores[row] = log;
+      if (o.residuals) o.residuals[at + j] = (float)(states[j] - mean);
+      if (o.means) o.means[at + j] = (float)mean;
+    }
+  }
+}
+
+__device__ __noinline__ void score_labels(const ScoreLabels &o, u32 t) {
+  for (u32 e = threadIdx.x; e < TILE * o.classes; e += blockDim.x) {
+    u32 row = t * TILE + e / o.classes, y = e % o.classes;
+    if (row >= o.rows) return;
+    double ratio = 0;
+    for (u32 k = 0; k < o.generative_tiles; k++) ratio += o.generative[(u64)k * o.rows + row];
+    for (u32 k = 0; k < o.recognition_tiles; k++) ratio -= o.recognition[(u64)k * o.rows + row];
+    const float *a = o.logits + (u64)row * o.stride, *b = o.shared ? o.shared + (u64)(row / o.samples) * o.stride : nullptr;
+    double log_q = (b ? a[y] + b[y] : a[y]) - log_total(a, b, o.classes), score = ratio / 2 + log_q;
+    if (o.prior) {
+      const float *prior = o.prior + (u64)row * o.stride, *states = o.states + (u64)row * o.states_stride;
+      double log_p = prior[y] - log_total(prior, nullptr, o.classes);
+      for (u32 k = 0; k < o.off_tiles; k++) log_p += o.off[k * o.classes + y];
+      for (u32 j = 0; j < o.units; j++)
+        if (states[j] > 0) log_p += o.conditions[y * o.conditions_stride + j];
+      score = (ratio + log_p + log_q) / 2;
+    }
+    o.scores[(u64)row * o.classes + y] = score;
+    o.log_q[(u64)row * o.classes + y] = log_q;
+  }
+}
+
+// block_log_total is log Σ eˣ of n numbers x(0), x(1) … for all threads.
+template <class X> __device__ double block_log_total(u32 n, X x) {
+  double largest = -1.0 / 0.0, sum[1] = {0};
+  for (u32 i = threadIdx.x; i < n; i += blockDim.x) largest = x(i) > largest ? x(i) : largest;
+  largest = block_max(largest);
+  for (u32 i = threadIdx.x; i < n; i += blockDim.x) sum[0] += exp(x(i) - largest);
+  block_sums(sum);
+  return largest + log(sum[0]);
+}
+
+// propose leaves sample k of a datum only the score of a label that is drawn, over its probability (BiHM thesis
+// 2016, 4.4, 4.11). y is the label of the datum, and mixed says whether it replaces half of the draws.
+__device__ void propose(u64 key, const WeighLabels &o, u32 datum, u32 k, u32 y, bool mixed, const u32 *inputs) {
+  u64 row = (u64)datum * o.samples + k;
+  double *scores = o.scores + row * o.classes;
+  float *states = o.states + row * o.states_stride;
+  u32 drawn = 0;
+  while (drawn < o.classes - 1 && states[drawn] == 0) drawn++;
+  u32 on = mixed && uniform(draws(key, o.place, inputs, datum, k, 0).word[1]) < 0.5f ? y : drawn;
+  if (on != drawn) {
+    states[drawn] = 0, states[on] = 1;
+    for (int n = 0; n < 2; n++) o.residuals[n][row * o.stride + drawn] -= 1, o.residuals[n][row * o.stride + on] += 1;
+  }
+  double proposal = o.log_q[row * o.classes + on];
+  if (mixed) proposal = log(exp(proposal) / 2 + (on == y ? 0.5 : 0));
+  for (u32 c = 0; c < o.classes; c++) scores[c] = c == on ? scores[c] - proposal : -1.0 / 0.0;
+}
+
+__device__ __noinline__ void weigh_labels(u64 key, const WeighLabels &o, u32 d, const u32 *inputs) {
+  u64 first = (u64)d * o.samples;
+  double *scores = o.scores + first * o.classes;
+  u32 y = o.labels[inputs[o.row + d]];
+  bool labelled = y < o.classes;
+  double log_b = labelled ? block_log_total(o.samples, [&](u32 k) { return scores[k * o.classes + y]; }) : 0;
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+    o.weights[first + k] = labelled ? (float)exp(scores[k * o.classes + y] - log_b) : 0; // ω̃ of B
+    if (o.proposal != EXACT) propose(key, o, d, k, y, labelled && o.proposal == MIXED, inputs);
+  }
+  __syncthreads();
+  double log_a = block_log_total(o.samples * o.classes, [&](u32 e) { return scores[e]; });
+  double sums[1] = {0}; // Σ t
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) {
+    u64 row = first + k;
+    float *table = o.table + row * o.stride;
+    double t = 0;
+    for (u32 c = 0; c < o.classes; c++) {
+      double w = exp(scores[k * o.classes + c] - log_a);
+      if (labelled) w = o.half * ((c == y ? o.weights[row] : 0) - o.gamma * w);
+      table[c] = (float)(o.scale * w);
+      t += w;
+    }
+    sums[0] += t;
+    float share = (float)(o.scale * t);
+    o.weights[row] = share;
+    for (u32 c = 0; c < o.classes; c++) {
+      if (!o.states) {
+        table[c] = 2 * (table[c] - share * (float)exp(o.log_q[row * o.classes + c]));
+        continue;
+      }
+      float on = o.states[row * o.states_stride + c];
+      for (int n = 0; n < 2; n++) {
+        float *residual = o.residuals[n] + row * o.stride + c;
+        *residual = table[c] - share * (on - *residual);
+      }
+    }
+  }
+  block_sums(sums);
+  double mean = o.baseline ? o.scale * sums[0] / o.samples : 0;
+  for (u32 k = threadIdx.x; k < o.samples; k += blockDim.x) o.recognition_weights[first + k] = (float)(o.weights[first + k] - mean);
+}
+
+__device__ __noinline__ void condition(const Condition &o, u32 t) {
+  u32 columns = (o.width + TILE - 1) / TILE;
+  for (u32 e = threadIdx.x; e < TILE * TILE; e += blockDim.x) {
+    u32 unit = t / columns * TILE + e / TILE, parent = t % columns * TILE + e % TILE;
+    if (unit >= o.units || parent >= o.width) continue;
+    // The bias, parent 0, is a parent of the unit for every label.
+    u32 first = parent ? parent - 1 : 0, last = parent ? min(parent, o.classes) : o.classes;
+    double sum = 0;
+    for (u32 y = first; y < last; y++) {
+      const float *products = o.products + (u64)y * o.products_stride;
+      double total = products[0], on = (products[1 + unit] - o.off * total) / (1 - o.off);
+      sum += on - o.means[(u64)y * o.means_stride + unit] * total;
+    }
+    o.gradient[(u64)unit * o.width + parent] = (float)sum;
+  }
+}
+
 // ---------------------------------------------------------------------------
 // Inversion of a symmetric positive definite matrix by one thread block, tile by
 // tile: A = L Lᵀ, X = L⁻¹, A⁻¹ = Xᵀ X. The tiles on the diagonal are factored in
@@ -1304,6 +1499,7 @@ __device__ __noinline__ void update(const Update &o, u32 t, const u32 *inputs) {
     UNROLL(4)
     for (u32 i = 0; i < 4; i++) {
       if (parent + i != 0 && w[i] != 0) g[i] -= l2 * w[i] + (w[i] > 0 ? l1 : -l1);
+      if (parent + i == 0 && o.unbiased) g[i] = 0;
       float step = g[i];
       if (o.optimizer == ADAM) {
         m[i] = o.beta1 * m[i] + (float)o.rest1 * step;
@@ -1338,6 +1534,10 @@ __device__ void perform(u64 key, const Operation &o, u32 tile, const u32 *inputs
   case REINFORCE: reinforce(o.reinforce, tile); break;
   case LEARN: learn(o.learn, tile); break;
   case ADVANCE: advance(o.advance, tile, inputs); break;
+  case SOFTMAX: softmax(key, o.softmax, tile, inputs); break;
+  case SCORE_LABELS: score_labels(o.score_labels, tile); break;
+  case WEIGH_LABELS: weigh_labels(key, o.weigh_labels, tile, inputs); break;
+  case CONDITION: condition(o.condition, tile); break;
   }
 }
 

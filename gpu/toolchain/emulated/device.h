@@ -132,6 +132,7 @@ template <class T> inline T __ldg(const T *address) { return *address; }
 template <class A, class B> inline auto min(A a, B b) -> decltype(a + b) { return b < a ? b : a; }
 
 using std::exp;
+using std::log;
 using std::sqrt;
 
 #endif
