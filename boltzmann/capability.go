@@ -122,7 +122,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}
 	z, err := m.LogZ(ctx, rows, a, progress)
 	settle(energies, rows, float64(z.Value))
-	of := Evaluation{LogZ: z, SampleSizes: sampleSizes(size, runs.SampleSize{}, z)}
+	of := Evaluation{LogZ: z, SampleSizes: sampleSizes(size, runs.SampleSize{}, z, 0)} // AIS refuses base rates of rows with gaps
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(rows, energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
 	if err != nil {

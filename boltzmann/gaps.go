@@ -118,6 +118,21 @@ func settle(energies []float64, of dataset.Split, logZ float64) {
 	}
 }
 
+// blankShare returns the share of blank rows in a mean over rows.
+func blankShare(rows dataset.Split) runs.Float {
+	if rows.Missing == nil {
+		return 0
+	}
+	blank, all := 0.0, 0.0
+	for r, share := range rows.Shares() {
+		all += share
+		if isBlank(rows.Mask(r)) {
+			blank += share
+		}
+	}
+	return runs.Float(blank / all)
+}
+
 // settleExactly is like settle, with the exact log Z, which it computes if a row is blank.
 func (m *Model) settleExactly(ctx context.Context, energies []float64, of dataset.Split) error {
 	for r := range energies {
