@@ -233,7 +233,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 		if err != nil {
 			return nil, size, err
 		}
-		return m.beliefFreeEnergies(ctx, v, samples)
+		return m.beliefFreeEnergies(ctx, v, rows.MeanWeights(), samples)
 	}
 	if rows.Lacking() > 0 {
 		energies, err := m.observedFreeEnergies(ctx, rows)

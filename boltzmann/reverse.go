@@ -93,7 +93,7 @@ func (m *Model) raise(ctx context.Context, base, rows dataset.Split, a Annealing
 		logP[d], ess[d], moved[d] = statistics.LogMean(weights[d*a.chains() : (d+1)*a.chains()])
 		logP[d] -= energy + p.logZ0 + m.encoding.logScale()
 	}
-	return logP, runs.MeanSampleSize(runs.ErrsLow, "chains a row", a.chains(), ess, moved), err
+	return logP, runs.MeanSampleSize(rows.MeanWeights(), runs.ErrsLow, "chains a row", a.chains(), ess, moved), err
 }
 
 // checkRAISE refuses machines and rows that RAISE cannot evaluate.

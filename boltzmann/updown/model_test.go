@@ -34,7 +34,7 @@ func TestLogPIsEstimated(t *testing.T) {
 		}
 		want, before := exact.logP(v), math.Inf(-1)
 		for _, samples := range []int{1, 20} {
-			logs, _, err := m.unnormalized(t.Context(), states, samples)
+			logs, _, err := m.unnormalized(t.Context(), states, nil, samples)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -248,7 +248,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	}
 	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)
 	_, shape := m.LogZ(t.Context(), split([][]float64{{0, 1}}), boltzmann.Annealing{}, nil)
-	_, _, samples := m.unnormalized(t.Context(), m.newPass(1).states[0], 0)
+	_, _, samples := m.unnormalized(t.Context(), m.newPass(1).states[0], nil, 0)
 	for _, err := range []error{shape, samples} {
 		if err == nil {
 			t.Error("a network does what it cannot")
