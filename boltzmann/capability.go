@@ -56,10 +56,7 @@ func (m *Model) Evaluations() runs.Evaluations {
 		if err := m.checkRAISE(o.Rows.Subset(o.Raise, o.Seed)); o.Raise > 0 && err != nil {
 			return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
 		}
-		a, err := AnnealingOf(o)
-		if err == nil {
-			err = m.checkAnnealing(o)
-		}
+		a, err := m.AnnealingOf(o)
 		if err != nil {
 			return nil, err
 		}
@@ -73,37 +70,34 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed schedule.
-func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
+// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed schedule and, like
+// RefuseAnnealing, options of annealing if log Z of the model is exact.
+func (m *Model) AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	a := Annealing{Chains: o.Chains, Samples: o.Samples}
-	if o.Schedule == "" {
+	if o.Schedule != "" {
+		if err := a.Schedule.UnmarshalText([]byte(o.Schedule)); err != nil {
+			return a, err
+		}
+	}
+	if m.checkEnumerable() != nil {
 		return a, nil
 	}
-	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
+	return a, RefuseAnnealing(o)
 }
 
-// checkAnnealing refuses what CheckAnnealing refuses, before anything is computed.
-func (m *Model) checkAnnealing(o runs.EvaluationOptions) error {
-	if m.checkEnumerable() != nil {
-		return nil
-	}
-	return Evaluation{}.CheckAnnealing(o) // log Z is exact
-}
-
-// CheckAnnealing refuses the options chains and schedule if log Z is exact, because nothing is annealed then. It
+// RefuseAnnealing refuses the options chains and schedule for an exact log Z, because nothing is annealed then. It
 // allows a schedule for RAISE.
-func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
+func RefuseAnnealing(o runs.EvaluationOptions) error {
 	option := ""
 	switch {
 	case o.Chains > 0:
 		option = "chains"
 	case o.Schedule != "" && o.Raise == 0:
 		option = "schedule"
-	}
-	if option == "" || e.Errs != runs.Exact {
+	default:
 		return nil
 	}
-	return &runs.OptionError{Option: option, Reason: "log Z is exact, since one side of the machine is small enough to sum out, and nothing is annealed"}
+	return &runs.OptionError{Option: option, Reason: "log Z is exact, since the machine is small enough to sum out, and nothing is annealed"}
 }
 
 // Estimate returns the measures of Evaluate that can be averaged over seeds, above all the mean of log p(v) over rows,
@@ -143,10 +137,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // LogPAndErrors is like LogPOfRows, and also returns the standard error of log Z, which all rows with observed values share, unless
 // log Z or the free energies are exact or bounds.
 func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
-	a, err := AnnealingOf(o)
-	if err == nil {
-		err = m.checkAnnealing(o)
-	}
+	a, err := m.AnnealingOf(o)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -120,7 +120,7 @@ func TestLogPOfNoValues(t *testing.T) {
 	if err != nil || logP[0] != 0 || logP[2] != 0 || se[0] != 0 || se[2] != 0 || logP[1] != alone[0] || se[1] != error[0] || !(se[1] > 0) {
 		t.Errorf("log p %v ± %v, of the row with values %v ± %v (%v)", logP, se, alone, error, err)
 	}
-	a, err := AnnealingOf(o)
+	a, err := m.AnnealingOf(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,22 +193,19 @@ func (m *Model) Drawings() []runs.Drawing {
 // chains and the number of importance samples in the options. It refuses annealing options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"schedule", "chains", "samples"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
-		a, err := boltzmann.AnnealingOf(o)
+		a, err := m.prior.AnnealingOf(o)
 		if err != nil {
 			return nil, err
 		}
-		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
-		if err == nil {
-			err = e.CheckAnnealing(o)
-		}
-		return e, err
+		return m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
 	}}
 }
 
 // LogPOfRows returns an estimate of log p(v) of each row in nats, from the number of importance samples in o,
-// 100 by default. It also returns a description in words. It estimates log Z like LogZ, from training rows.
+// 100 by default. It also returns a description in words. It estimates log Z like LogZ, from training rows, and refuses
+// annealing options if log Z is exact.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	a, err := boltzmann.AnnealingOf(o)
+	a, err := m.prior.AnnealingOf(o)
 	if err != nil {
 		return nil, "", err
 	}
@@ -218,7 +215,6 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
-	err = cmp.Or(err, boltzmann.Evaluation{LogZ: z}.CheckAnnealing(o))
 	logP, what := boltzmann.LogPBy(energies, size, z)
 	return logP, what, err
 }

@@ -55,6 +55,20 @@ func TestLogPIsEstimated(t *testing.T) {
 	}
 }
 
+// Options of annealing are refused before anything is computed, even before the rows are read, if log Z is exact.
+func TestAnnealingOfAnExactLogZIsRefusedFirst(t *testing.T) {
+	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)
+	for option, o := range map[string]runs.EvaluationOptions{"chains": {Chains: 9}, "schedule": {Schedule: "even:9"}} {
+		_, err := m.Evaluations().Evaluate(t.Context(), o)
+		_, _, failure := m.LogPOfRows(t.Context(), o)
+		for _, err := range []error{err, failure} {
+			if refused, is := errors.AsType[*runs.OptionError](err); !is || refused.Option != option {
+				t.Errorf("%s: the error is %v", option, err)
+			}
+		}
+	}
+}
+
 // Samples have the means of p(v).
 func TestNetworksAreSampled(t *testing.T) {
 	const n = 20_000
