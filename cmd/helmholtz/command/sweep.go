@@ -67,7 +67,7 @@ func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, 
 		return nil, "", err
 	}
 	if err := s.Check(); err != nil {
-		return nil, "", misuse(c, "%w", err)
+		return nil, "", misuse(c, "%w", runs.ExplainMissing(path, err))
 	}
 	return s, dir, s.Claim(dir)
 }

@@ -327,6 +327,9 @@ func openTrained(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 // refuses an experiment that cannot be trained on them.
 func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
 	set, err := runs.OpenDataset(e, dir)
+	if config := c.Flags().Lookup("config"); err != nil && config != nil && config.Changed {
+		err = runs.ExplainMissing(config.Value.String(), err)
+	}
 	if of := c.Flags().Lookup("dataset"); errors.Is(err, os.ErrNotExist) && of != nil && !of.Changed && !c.Flags().Changed("resume") {
 		err = fmt.Errorf("%w; or name the data with --dataset", err)
 	}
