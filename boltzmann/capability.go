@@ -159,7 +159,7 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 		}
 		se = slices.Repeat([]float64{error}, len(logP))
 		for r := range se {
-			if isBlank(o.Rows.Mask(r)) {
+			if o.Rows.Mask(r).HidesAll() {
 				se[r] = 0
 			}
 		}

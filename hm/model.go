@@ -158,7 +158,7 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 // settle gives rows without observed values their exact log p, which is 0.
 func settle(likelihoods []engine.Likelihood, of dataset.Split) {
 	for r := range likelihoods {
-		if mask := of.Mask(r); mask != nil && !slices.Contains(mask, false) {
+		if of.Mask(r).HidesAll() {
 			likelihoods[r].LogP, likelihoods[r].LogPOfHalf, likelihoods[r].ESS = 0, 0, 1
 		}
 	}
