@@ -141,7 +141,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if m.blocks != nil {
 			return append(m.tensors(), runs.Tensor{Name: "refresh.parameters", Shape: []int{len(m.flat)}, Data: m.blocks.parameters})
 		}
-		return append(m.tensors(), tensorsOf(*m.adam)...)
+		return append(m.tensors(), runs.AdamTensors(m.adam.Mean, m.adam.Square)...)
 	},
 	Step: func(_ context.Context, e BeliefExperiment, m *Belief, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		s, source := e.Settings, draws{key: philox.Key(e.Seed), purpose: philox.Wake, step: uint32(b.Step)}

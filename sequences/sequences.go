@@ -239,13 +239,6 @@ func normal(parameters []float32, deviation float64, seed uint64, index uint32) 
 	}
 }
 
-func tensorsOf(m kernels.Moments) []runs.Tensor {
-	return []runs.Tensor{
-		{Name: "adam.mean", Shape: []int{len(m.Mean)}, Data: m.Mean},
-		{Name: "adam.square", Shape: []int{len(m.Square)}, Data: m.Square},
-	}
-}
-
 // add adds b to a.
 func add(a, b kernels.Matrix) {
 	for i := range a.Rows {
