@@ -131,7 +131,7 @@ const defaultFamily = "hm"
 // routed adds the family to the arguments of train and bench train: the family of --algorithm or, without it, the
 // family of the file of --config. With --up-down, it is updown.
 func routed(root *cobra.Command, args []string) []string {
-	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+	if completes(args) {
 		return append(args[:1:1], routed(root, args[1:])...)
 	}
 	c, rest, err := root.Find(args)
