@@ -172,7 +172,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			kernels.AddMultiple(m.flat, float32(rate), g.flat)
 		}
 		m.shrink(rate * s.L2)
-		return runs.Measures{LogP.Key: before, ESS.Key: min(1, r.ess/float64(f.v.Rows))}, nil
+		return runs.Measures{LogP.Key: before, ESS.Key: min(1, r.ess(f, nil)/float64(f.v.Rows))}, nil
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
 		evaluation, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)

@@ -68,7 +68,10 @@ func newEvaluation(rows dataset.Split) Evaluation {
 
 // Estimates returns the estimates of LogP, MonteCarlo and ESS, given the evaluated rows.
 func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
-	none, perStep, simulation := math.NaN(), perStepOver(rows, e.LogP), math.Sqrt(floats.Sum(e.Variance))/float64(rows.Steps())
+	variances := rows.Shares()
+	floats.Mul(variances, variances)
+	floats.Mul(variances, e.Variance)
+	none, perStep, simulation := math.NaN(), perStepOver(rows, e.LogP), math.Sqrt(floats.Sum(variances))/stepsOf(rows)
 	if perStep.SampleSize = e.SampleSize; e.SampleSize.Few() {
 		simulation = none
 	}
