@@ -53,8 +53,10 @@ func (m *Model) Evaluations() runs.Evaluations {
 		uses = append(uses, "samples")
 	}
 	return runs.Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
-		if err := m.checkRAISE(o.Rows.Subset(o.Raise, o.Seed)); o.Raise > 0 && err != nil {
-			return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
+		if o.Raise > 0 {
+			if err := m.checkRAISE(o.Set.Train(), o.Rows.Subset(o.Raise, o.Seed)); err != nil {
+				return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
+			}
 		}
 		a, err := m.AnnealingOf(o)
 		if err != nil {
@@ -71,7 +73,8 @@ func (m *Model) Evaluations() runs.Evaluations {
 }
 
 // AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed schedule and, like
-// RefuseAnnealing, options of annealing if log Z of the model is exact.
+// RefuseAnnealing, options of annealing if log Z of the model is exact. If it is not, it refuses training rows with missing
+// values, which have no base rates.
 func (m *Model) AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	a := Annealing{Chains: o.Chains, Samples: o.Samples}
 	if o.Schedule != "" {
@@ -80,7 +83,7 @@ func (m *Model) AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 		}
 	}
 	if m.checkEnumerable() != nil {
-		return a, nil
+		return a, runs.CheckRows(o.Set.Shape().Units(), false, o.Set.Train())
 	}
 	return a, RefuseAnnealing(o)
 }

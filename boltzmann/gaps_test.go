@@ -1,6 +1,8 @@
 package boltzmann
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -371,6 +373,26 @@ func TestTrainingWithGapsReachesTheLikeliestMachine(t *testing.T) {
 		t.Logf("%v missing: KL %.5f, of the likeliest machines %.5f ± %.5f", share, mean, of, se)
 		if math.Abs(mean-of) > 2*se {
 			t.Errorf("%v missing: KL %.5f, of the likeliest machines %.5f ± %.5f", share, mean, of, se)
+		}
+	}
+}
+
+// RAISE, and AIS of machines that are too large for an exact log Z, need base rates of complete rows. They are refused before
+// anything is computed.
+func TestAnnealingOfGapsIsRefusedFirst(t *testing.T) {
+	set := openTable(t, exactly(randomModel(t, 4, 2)), 200, 0.3, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that whatever is computed ends with its error
+	_, err := randomModel(t, 4, 2).Evaluations().Evaluate(ctx, runs.EvaluationOptions{Set: set, Rows: set.Test(), Raise: 5})
+	if refused, is := errors.AsType[*runs.OptionError](err); !is || refused.Option != "raise" {
+		t.Errorf("RAISE: %v", err)
+	}
+	large, o := randomModel(t, 26, 26), runs.EvaluationOptions{Set: set}
+	_, err = large.Evaluations().Evaluate(ctx, o)
+	_, _, failure := large.LogPOfRows(ctx, o)
+	for _, err := range []error{err, failure} {
+		if err == nil || !strings.Contains(err.Error(), "the train rows have missing values") {
+			t.Errorf("AIS: %v", err)
 		}
 	}
 }
