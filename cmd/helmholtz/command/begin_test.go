@@ -148,7 +148,7 @@ func TestPathsInFilesBeginAtTheFile(t *testing.T) {
 
 	write("elsewhere/lost.toml", strings.ReplaceAll(string(text), "data/rows.txt", "other.txt"))
 	write("elsewhere/lost-sweep.toml", "base = \"lost.toml\"\n")
-	for _, args := range [][]string{{"train", "--config", "elsewhere/lost.toml", "--out", "lost"}, {"sweep", "run", "elsewhere/lost-sweep.toml", "--out", "lost"}} {
+	for _, args := range [][]string{{"train", "--config", "elsewhere/lost.toml", "--out", "lost"}, {"sweep", "run", "elsewhere/lost-sweep.toml", "--out", "lost"}, {"sweep", "plan", "elsewhere/lost-sweep.toml"}, {"tune", "elsewhere/lost.toml", "--epochs", "9", "--out", "lost"}} {
 		code, _, says := helmholtz(t, t.Context(), args...)
 		says = strings.ReplaceAll(says, "\n", " ")
 		want := fmt.Sprintf("lost.toml names \"other.txt\": no such file or directory at %s or %s: correct the path in %s", filepath.Join(dir, "elsewhere", "other.txt"), filepath.Join(dir, "other.txt"), filepath.Join("elsewhere", "lost.toml"))

@@ -190,7 +190,7 @@ func newSweepPlan() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.Distinct(), s.Check()); err != nil {
+		if err := errors.Join(s.Distinct(), runs.ExplainMissing(args[0], s.Check())); err != nil {
 			return misuse(c, "%w", err)
 		}
 		report, err := s.Report(dir)
