@@ -70,16 +70,23 @@ func ExplainMissing(path string, err error) error {
 	folder := filepath.Dir(path)
 	for key, value := range names.Flat("", table) {
 		name, is := value.(string)
-		switch {
-		case !is || filepath.IsAbs(name):
-			continue
-		case key == "base":
-			err = ExplainMissing(filepath.Join(folder, name), err)
+		if key == "base" {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(folder, name)
+			}
+			err = ExplainMissing(name, err)
 			continue
 		}
+		if !is || filepath.IsAbs(name) {
+			continue // an absolute path says where it leads
+		}
+		if of, _, is := strings.Cut(name, "#"); is && !strings.Contains(failure.Path, "#") {
+			name = of // the file of an array
+		}
 		here, _ := filepath.Abs(name)
+		missing, _ := filepath.Abs(failure.Path)
 		beside, _ := filepath.Abs(filepath.Join(folder, name))
-		if failure.Path != here && failure.Path != beside {
+		if missing != here && missing != beside {
 			continue
 		}
 		places := beside

@@ -156,6 +156,13 @@ func TestPathsInFilesBeginAtTheFile(t *testing.T) {
 			t.Errorf("helmholtz %s ends with %d (%v): %s", strings.Join(args, " "), code, err, says)
 		}
 	}
+	for setting, file := range map[string]string{"name = \"gone.npz#x\"": "gone.npz", "name = \"../project/data/rows.txt\"\nlabel_file = \"gone.txt\"": "gone.txt", "name = \"../project/data/rows.txt\"\nschema = \"gone.toml\"": "gone.toml"} {
+		write("elsewhere/part.toml", strings.ReplaceAll(string(text), "name = \"data/rows.txt\"", setting))
+		code, _, says := helmholtz(t, t.Context(), "train", "--config", "elsewhere/part.toml", "--out", "lost")
+		if code == 0 || !strings.Contains(says, fmt.Sprintf("part.toml names %q", file)) || strings.Contains(says, "--dataset") != (file == "gone.npz") {
+			t.Errorf("%s: %d, %s", setting, code, says)
+		}
+	}
 	sweep, err := runs.ReadSweep("elsewhere/lost-sweep.toml")
 	if err != nil {
 		t.Fatal(err)

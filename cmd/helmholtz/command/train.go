@@ -330,7 +330,8 @@ func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 	if config := c.Flags().Lookup("config"); err != nil && config != nil && config.Changed {
 		err = runs.ExplainMissing(config.Value.String(), err)
 	}
-	if of := c.Flags().Lookup("dataset"); errors.Is(err, os.ErrNotExist) && of != nil && !of.Changed && !c.Flags().Changed("resume") {
+	_, missing := os.Stat(e.Header().Dataset.Name) // otherwise a file beside the data is missing
+	if of := c.Flags().Lookup("dataset"); errors.Is(err, os.ErrNotExist) && missing != nil && of != nil && !of.Changed && !c.Flags().Changed("resume") {
 		err = fmt.Errorf("%w; or name the data with --dataset", err)
 	}
 	if err != nil {
