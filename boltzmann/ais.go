@@ -78,6 +78,15 @@ func (z LogZ) SampleSize() runs.SampleSize {
 	return runs.SampleSize{Errs: z.Errs, Of: "chains", Count: z.Chains, Effective: z.ESS * runs.Float(z.Chains), Moved: z.Moved}
 }
 
+// times returns a share of log Z with the same share of its error. It is exact if the share is 0.
+func (z LogZ) times(share runs.Float) LogZ {
+	if share == 0 {
+		return LogZ{}
+	}
+	z.Value, z.SE, z.Moved = share*z.Value, share*z.SE, share*z.Moved
+	return z
+}
+
 // String returns log Z. For an estimate, it adds the standard error, or the bound in words if the effective chains are
 // few, and describes the chains.
 func (z LogZ) String() string {

@@ -285,8 +285,8 @@ func (c climber) descend(inputs kernels.Matrix, at place) kernels.Matrix {
 // beliefFreeEnergies returns estimates of F(v) = −log Σ_h p(v|h¹) ⋯ e^(−F(h^{L−1})) for rows of v, in nats. It
 // estimates the sum with K importance samples from q(h|v), drawn layer by layer upwards; K is samples. For K = 1,
 // −F(v) − log Z is the variational bound in expectation; for larger K, its expectation is nearer to log p(v). The
-// estimated sum is unbiased, so F(v) is too high in expectation.
-func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, samples int) ([]float64, runs.SampleSize, error) {
+// estimated sum is unbiased, so F(v) is too high in expectation. weights are the MeanWeights of the rows.
+func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, weights []float64, samples int) ([]float64, runs.SampleSize, error) {
 	widest := v.Cols + 2*m.parameters.Hidden()
 	for _, p := range m.below {
 		widest += 4 * p.Hidden()
@@ -322,7 +322,7 @@ func (m *Model) beliefFreeEnergies(ctx context.Context, v kernels.Matrix, sample
 		energies[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
 	floats.Scale(-1, energies)
-	return energies, runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, moved).Negative(), ctx.Err()
+	return energies, runs.MeanSampleSize(weights, runs.ErrsLow, "samples a row", samples, ess, moved).Negative(), ctx.Err()
 }
 
 // enumerableBelow is the largest number of hidden units below the top machine whose states are summed over.

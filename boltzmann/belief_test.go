@@ -90,7 +90,7 @@ func TestBeliefNetworksAreEstimated(t *testing.T) {
 			logP, bound := exact.logP(v), exact.bound(exact.below, v)
 			var means []float64
 			for _, samples := range []int{1, 20} {
-				energies, _, err := m.beliefFreeEnergies(t.Context(), states, samples)
+				energies, _, err := m.beliefFreeEnergies(t.Context(), states, nil, samples)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -127,7 +127,7 @@ func TestBeliefNetworksAreEstimatedFromAnyNumberOfSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, samples := range []int{1, 20} {
-		energies, _, err := m.beliefFreeEnergies(t.Context(), states, samples)
+		energies, _, err := m.beliefFreeEnergies(t.Context(), states, nil, samples)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,6 +135,19 @@ func TestBeliefNetworksAreEstimatedFromAnyNumberOfSamples(t *testing.T) {
 		if got, want := of[runs.LogP.Key].Value, -stat.Mean(energies, nil)-logZ; err != nil || math.Abs(got-want) > 1e-9 {
 			t.Errorf("log p by %d samples is %v (%v), want %v", samples, got, err, want)
 		}
+	}
+}
+
+// A row of weight 0 counts neither in log p nor in its sample size.
+func TestSampleSizesCountRowsByTheirWeights(t *testing.T) {
+	m := randomBeliefNetwork(t, 3, 3, 2)
+	rows := split(oracle.Binary(3)[3:5])
+	rows.Weights = []float64{2, 0}
+	weighted, err := m.Estimate(t.Context(), rows, 20, 1, nil)
+	alone, failure := m.Estimate(t.Context(), split(oracle.Binary(3)[3:4]), 20, 1, nil)
+	got, want := weighted[runs.LogP.Key], alone[runs.LogP.Key]
+	if err != nil || failure != nil || got.Value != want.Value || got.SampleSize.Moved != want.SampleSize.Moved || math.Abs(float64(got.SampleSize.Effective-want.SampleSize.Effective)) > 1e-9 {
+		t.Errorf("%+v, want %+v of the other row alone (%v, %v)", got, want, err, failure)
 	}
 }
 

@@ -53,13 +53,12 @@ func (m *Model) Evaluations() runs.Evaluations {
 		uses = append(uses, "samples")
 	}
 	return runs.Evaluations{Uses: uses, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
-		if err := m.checkRAISE(o.Rows.Subset(o.Raise, o.Seed)); o.Raise > 0 && err != nil {
-			return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
+		if o.Raise > 0 {
+			if err := m.checkRAISE(o.Set.Train(), o.Rows.Subset(o.Raise, o.Seed)); err != nil {
+				return nil, &runs.OptionError{Option: "raise", Reason: strings.TrimSuffix(err.Error(), "; leave it out")}
+			}
 		}
-		a, err := AnnealingOf(o)
-		if err == nil {
-			err = m.checkAnnealing(o)
-		}
+		a, err := m.AnnealingOf(o)
 		if err != nil {
 			return nil, err
 		}
@@ -73,37 +72,35 @@ func (m *Model) Evaluations() runs.Evaluations {
 	}}
 }
 
-// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed schedule.
-func AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
+// AnnealingOf returns the annealing that the options of an evaluation describe. It refuses a malformed schedule and, like
+// RefuseAnnealing, options of annealing if log Z of the model is exact. If it is not, it refuses training rows with missing
+// values, which have no base rates.
+func (m *Model) AnnealingOf(o runs.EvaluationOptions) (Annealing, error) {
 	a := Annealing{Chains: o.Chains, Samples: o.Samples}
-	if o.Schedule == "" {
-		return a, nil
+	if o.Schedule != "" {
+		if err := a.Schedule.UnmarshalText([]byte(o.Schedule)); err != nil {
+			return a, err
+		}
 	}
-	return a, a.Schedule.UnmarshalText([]byte(o.Schedule))
-}
-
-// checkAnnealing refuses what CheckAnnealing refuses, before anything is computed.
-func (m *Model) checkAnnealing(o runs.EvaluationOptions) error {
 	if m.checkEnumerable() != nil {
-		return nil
+		return a, runs.CheckRows(o.Set.Shape().Units(), false, o.Set.Train())
 	}
-	return Evaluation{}.CheckAnnealing(o) // log Z is exact
+	return a, RefuseAnnealing(o)
 }
 
-// CheckAnnealing refuses the options chains and schedule if log Z is exact, because nothing is annealed then. It
+// RefuseAnnealing refuses the options chains and schedule for an exact log Z, because nothing is annealed then. It
 // allows a schedule for RAISE.
-func (e Evaluation) CheckAnnealing(o runs.EvaluationOptions) error {
+func RefuseAnnealing(o runs.EvaluationOptions) error {
 	option := ""
 	switch {
 	case o.Chains > 0:
 		option = "chains"
 	case o.Schedule != "" && o.Raise == 0:
 		option = "schedule"
-	}
-	if option == "" || e.Errs != runs.Exact {
+	default:
 		return nil
 	}
-	return &runs.OptionError{Option: option, Reason: "log Z is exact, since one side of the machine is small enough to sum out, and nothing is annealed"}
+	return &runs.OptionError{Option: option, Reason: "log Z is exact, since the machine is small enough to sum out, and nothing is annealed"}
 }
 
 // Estimate returns the measures of Evaluate that can be averaged over seeds, above all the mean of log p(v) over rows,
@@ -122,7 +119,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 	}
 	z, err := m.LogZ(ctx, rows, a, progress)
 	settle(energies, rows, float64(z.Value))
-	of := Evaluation{LogZ: z, SampleSizes: sampleSizes(size, runs.SampleSize{}, z)}
+	of := Evaluation{LogZ: z, SampleSizes: sampleSizes(size, runs.SampleSize{}, z, 0)} // AIS refuses base rates of rows with gaps
 	of.FreeEnergy, of.FreeEnergySE = meanAndError(rows, energies)
 	of.LogP, of.LogPSE = -of.FreeEnergy-z.Value-runs.Float(m.encoding.logScale()), of.FreeEnergySE
 	if err != nil {
@@ -143,10 +140,7 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 // LogPAndErrors is like LogPOfRows, and also returns the standard error of log Z, which all rows with observed values share, unless
 // log Z or the free energies are exact or bounds.
 func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (logP, se []float64, what string, err error) {
-	a, err := AnnealingOf(o)
-	if err == nil {
-		err = m.checkAnnealing(o)
-	}
+	a, err := m.AnnealingOf(o)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -168,7 +162,7 @@ func (m *Model) LogPAndErrors(ctx context.Context, o runs.EvaluationOptions) (lo
 		}
 		se = slices.Repeat([]float64{error}, len(logP))
 		for r := range se {
-			if isBlank(o.Rows.Mask(r)) {
+			if o.Rows.Mask(r).HidesAll() {
 				se[r] = 0
 			}
 		}

@@ -35,7 +35,8 @@ type Evaluation struct {
 	LogZ
 	// FreeEnergy is F(v). TrainingFreeEnergy is F(v) of as many training rows, which the seed selects. It is far
 	// lower than FreeEnergy if the model has memorised the training rows. In a deep machine both are variational,
-	// unless the hidden units are few enough to sum out.
+	// unless the hidden units are few enough to sum out. Rows without observed values have F(v) = −log Z. If there are
+	// any and AIS estimates log Z, FreeEnergy is too high in expectation, and FreeEnergySE includes the error of log Z.
 	FreeEnergy           runs.Float `json:"free_energy"`
 	FreeEnergySE         runs.Float `json:"free_energy_se"`
 	TrainingFreeEnergy   runs.Float `json:"training_free_energy"`
@@ -145,12 +146,14 @@ func (m *Model) Evaluate(ctx context.Context, set *dataset.Set, rows dataset.Spl
 		if err != nil && !errors.Is(err, errShortLadder) {
 			return e, err
 		}
-		own := make([]float64, rows.Rows)
-		settle(own, rows, float64(bridge.LogZ-e.LogZ.Value)) // blank rows have log p 0 by this log Z too
-		moved, _ := meanAndError(rows, own)
-		bridge.LogP, bridge.LogPSE = -e.FreeEnergy-bridge.LogZ-moved, runs.Float(math.Hypot(float64(e.FreeEnergySE), float64(bridge.SE)))
+		blank, energies := blankShare(rows), e.SampleSizes[runs.FreeEnergy.Key]
+		if blank > 0 {
+			energies = runs.SampleSize{} // the other rows have exact energies
+		}
+		bridge.LogP = -e.FreeEnergy - bridge.LogZ + blank*(bridge.LogZ-e.LogZ.Value) // blank rows have log p 0 by this log Z too
+		bridge.LogPSE = runs.Float(math.Hypot(float64(e.LogPSE), float64((1-blank)*bridge.SE)))
 		e.Bridge, e.SampleSizes = &bridge, e.SampleSizes.With(runs.SampleSizes{
-			"bridge.log_z": bridge.Size, "bridge.log_p": bridge.Size.Plus(e.SampleSizes[runs.FreeEnergy.Key]).Negative()})
+			"bridge.log_z": bridge.Size, "bridge.log_p": bridge.Size.Plus(energies).Negative()})
 	}
 	if e.Classification, err = m.classification(ctx, rows); err != nil {
 		return e, err
@@ -187,22 +190,25 @@ func (e Evaluation) of(set *dataset.Set, rows dataset.Split, energies func(datas
 	}
 	settle(own, rows, float64(e.LogZ.Value))
 	settle(training, drawn, float64(e.LogZ.Value))
-	e.SampleSizes = sampleSizes(size, trainingSize, e.LogZ)
-	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, size.Errs.And(e.LogZ.Errs).Opposite()
-	e.FreeEnergy, e.FreeEnergySE = meanAndError(rows, own)
+	blank := blankShare(rows)
+	e.SampleSizes = sampleSizes(size, trainingSize, e.LogZ, blank)
+	e.Split, e.Data, e.LogPErrs = rows.Name, rows.Rows, size.Errs.And(e.LogZ.times(1-blank).Errs).Opposite()
+	e.FreeEnergy, e.LogPSE = meanAndError(rows, own)
 	e.TrainingFreeEnergy, e.TrainingFreeEnergySE = meanAndError(drawn, training)
-	e.LogP, e.LogPSE = -e.FreeEnergy-e.LogZ.Value-runs.Float(scale), e.FreeEnergySE
+	e.LogP = -e.FreeEnergy - e.LogZ.Value - runs.Float(scale)
+	e.FreeEnergySE = runs.Float(math.Hypot(float64(e.LogPSE), float64(e.LogZ.times(blank).SE)))
 	b := baseline(set.Train(), rows)
 	e.BaselineLogP, e.BaselineLogPSE, e.Diverged = runs.Float(b.Factorized.Value), runs.Float(b.Factorized.SE), !(float64(e.LogP) >= b.Limit)
 	e.Seconds = time.Since(start).Seconds()
 	return e, nil
 }
 
-// sampleSizes describes log p = −F(v) − log Z and its terms, given the sample sizes of F(v) of rows and of training rows.
-func sampleSizes(energy, training runs.SampleSize, z LogZ) runs.SampleSizes {
+// sampleSizes describes log p = −F(v) − log Z and its terms, given the sample sizes of F(v) of rows and of training rows
+// that are not blank, and the share of blank rows. Training rows are not blank if log Z is an estimate.
+func sampleSizes(energy, training runs.SampleSize, z LogZ, blank runs.Float) runs.SampleSizes {
 	by := runs.SampleSizes{
-		runs.LogP.Key: energy.Plus(z.SampleSize()).Negative(), runs.LogZ.Key: z.SampleSize(),
-		runs.FreeEnergy.Key: energy, "training_free_energy": training,
+		runs.LogP.Key: energy.Plus(z.times(1 - blank).SampleSize()).Negative(), runs.LogZ.Key: z.SampleSize(),
+		runs.FreeEnergy.Key: energy.Plus(z.times(blank).SampleSize().Negative()), "training_free_energy": training,
 	}
 	maps.DeleteFunc(by, func(_ string, s runs.SampleSize) bool { return s.Count == 0 })
 	if len(by) == 0 {
@@ -227,7 +233,7 @@ func (m *Model) bestFreeEnergy(ctx context.Context, rows dataset.Split, exactly 
 		if err != nil {
 			return nil, size, err
 		}
-		return m.beliefFreeEnergies(ctx, v, samples)
+		return m.beliefFreeEnergies(ctx, v, rows.MeanWeights(), samples)
 	}
 	if rows.Lacking() > 0 {
 		energies, err := m.observedFreeEnergies(ctx, rows)

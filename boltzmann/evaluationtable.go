@@ -42,7 +42,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	}
 	sizes := e.SampleSizes
 	if sizes == nil { // the evaluation was read from a file of an old version
-		sizes = sampleSizes(runs.SampleSize{}, runs.SampleSize{}, e.LogZ)
+		sizes = sampleSizes(runs.SampleSize{}, runs.SampleSize{}, e.LogZ, 0)
 	}
 	by := map[runs.Errs]string{
 		runs.Exact:      ", exact",
@@ -61,6 +61,10 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 	interval := runs.Findings{plain("log_z_low", "log Z less 3 se", e.Low), plain("log_z_high", "log Z and 3 se", e.High)}
 	if sizes[runs.LogZ.Key].Few() {
 		logZ.Remark, interval[0].Value, interval[1].Value = " by AIS", nil, nil
+	}
+	blank := ""
+	if sizes[runs.FreeEnergy.Key].Of == "chains" {
+		blank = " with −log Z by AIS for rows without observed values"
 	}
 	apart := ", of the same rows"
 	if e.Errs != runs.Exact && !sizes["raise.excess"].Few() {
@@ -85,7 +89,7 @@ func (e Evaluation) findings() (model, energies, labels, rows runs.Findings) {
 		ess, cell(runs.Boolean, "optimistic", "", e.Optimistic),
 		cell(runs.Integer, "chains", "", e.Chains), cell(runs.Text, "schedule", "", schedule), cell(runs.Integer, "steps", "", e.Steps),
 	}, append(runs.Findings{
-		overSeeds(runs.FreeEnergy, false, nats(runs.FreeEnergy.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, "")),
+		overSeeds(runs.FreeEnergy, false, nats(runs.FreeEnergy.Key, "free energy", e.FreeEnergy, e.FreeEnergySE, blank)),
 		nats("training_free_energy", "free energy, training", e.TrainingFreeEnergy, e.TrainingFreeEnergySE, ""),
 	}, slices.Concat(onlyIf(e.Mass != nil,
 		plain("mass.log_sum", "log of the sum of p(v)", mass.LogSum),

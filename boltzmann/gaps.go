@@ -106,22 +106,35 @@ func (w *products) fillIn(states kernels.Matrix, each []likelihood, seed uint64,
 	}
 }
 
-// isBlank reports whether a mask hides all units. The free energy of a row without observed units is −log Z.
-func isBlank(mask dataset.Mask) bool { return mask != nil && !slices.Contains(mask, false) }
-
-// settle gives blank rows their free energy −log Z, whose log p is exactly 0, also if log Z is an estimate.
+// settle gives blank rows, which have no observed units, their free energy −log Z. Their log p is then exactly 0, even if
+// log Z is an estimate.
 func settle(energies []float64, of dataset.Split, logZ float64) {
 	for r := range energies {
-		if isBlank(of.Mask(r)) {
+		if of.Mask(r).HidesAll() {
 			energies[r] = -logZ
 		}
 	}
 }
 
+// blankShare returns the share of blank rows in a mean over rows.
+func blankShare(rows dataset.Split) runs.Float {
+	if rows.Missing == nil {
+		return 0
+	}
+	blank, all := 0.0, 0.0
+	for r, share := range rows.Shares() {
+		all += share
+		if rows.Mask(r).HidesAll() {
+			blank += share
+		}
+	}
+	return runs.Float(blank / all)
+}
+
 // settleExactly is like settle, with the exact log Z, which it computes if a row is blank.
 func (m *Model) settleExactly(ctx context.Context, energies []float64, of dataset.Split) error {
 	for r := range energies {
-		if isBlank(of.Mask(r)) {
+		if of.Mask(r).HidesAll() {
 			logZ, err := m.ExactLogZ(ctx)
 			settle(energies, of, logZ)
 			return err
@@ -133,7 +146,7 @@ func (m *Model) settleExactly(ctx context.Context, energies []float64, of datase
 // gapTerms returns the cost of observedFreeEnergies, in factors multiplied.
 func (m *Model) gapTerms(rows dataset.Split) (terms float64) {
 	for r := range rows.Rows {
-		if mask := rows.Mask(r); mask != nil && !isBlank(mask) {
+		if mask := rows.Mask(r); mask != nil && !mask.HidesAll() {
 			rest, _ := m.parameters.restOf(make([]float32, len(mask)), mask)
 			terms += rest.terms()
 		}
@@ -159,7 +172,7 @@ func (m *Model) observedFreeEnergies(ctx context.Context, rows dataset.Split) ([
 	work.Parallel(rows.Rows, func(r int) {
 		mask, v := rows.Mask(r), kernels.Row(states, r)
 		switch {
-		case isBlank(mask):
+		case mask.HidesAll():
 			return
 		case mask == nil:
 			energies[r] = m.parameters.freeEnergy(v, make([]float64, m.parameters.Hidden()))

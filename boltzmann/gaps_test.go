@@ -1,6 +1,8 @@
 package boltzmann
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -90,7 +92,8 @@ func TestLogPOfObservedUnits(t *testing.T) {
 }
 
 // Log p of a row without observed values is 0, exactly and without an error, also if log Z is annealed, and its free energy costs
-// nothing. Other rows keep their log p.
+// nothing. Other rows keep their log p. The mean free energy has the error of log Z by the share of rows without observed values,
+// and the mean of log p moves by the share of the others.
 func TestLogPOfNoValues(t *testing.T) {
 	m := randomModel(t, 26, 26)
 	if m.checkEnumerable() == nil {
@@ -119,13 +122,28 @@ func TestLogPOfNoValues(t *testing.T) {
 	if err != nil || logP[0] != 0 || logP[2] != 0 || se[0] != 0 || se[2] != 0 || logP[1] != alone[0] || se[1] != error[0] || !(se[1] > 0) {
 		t.Errorf("log p %v ± %v, of the row with values %v ± %v (%v)", logP, se, alone, error, err)
 	}
-	a, err := AnnealingOf(o)
+	a, err := m.AnnealingOf(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e, err := m.Evaluate(t.Context(), set, rows, a, nil)
 	if err != nil || math.Abs(float64(e.LogP)-alone[0]/3) > 1e-12*math.Abs(float64(e.LogZ.Value)) {
 		t.Errorf("the mean is %v, want %v (%v)", e.LogP, alone[0]/3, err)
+	}
+	size, z := e.SampleSizes[runs.FreeEnergy.Key], e.LogZ.SampleSize()
+	if want := math.Hypot(float64(e.LogPSE), float64(e.LogZ.SE)*2/3); math.Abs(float64(e.FreeEnergySE)-want) > 1e-12*want || !(e.FreeEnergySE > e.LogPSE) {
+		t.Errorf("the free energy has the standard error %v, want %v", e.FreeEnergySE, want)
+	}
+	if size.Errs != runs.ErrsHigh || size.Count != 20 || math.Abs(float64(size.Moved+z.Moved*2/3)) > 1e-12 || !strings.Contains(e.String(), "−log Z by AIS for rows without") {
+		t.Errorf("the free energy is said to be exact: %+v\n%v", size, e)
+	}
+	if moved := e.SampleSizes[runs.LogP.Key].Moved; math.Abs(float64(moved+z.Moved/3)) > 1e-12 {
+		t.Errorf("log p of one row of three moves by %v, log Z by %v", moved, z.Moved)
+	}
+	rows.Missing = slices.Concat(all, all, all)
+	none, err := m.Evaluate(t.Context(), set, rows, a, nil)
+	if err != nil || none.LogP != 0 || none.LogPSE != 0 || none.LogPErrs != runs.Exact || math.Abs(float64(none.FreeEnergySE-none.LogZ.SE)) > 1e-12 {
+		t.Errorf("log p of no values is %v ± %v, %v, and the free energy ± %v (%v)", none.LogP, none.LogPSE, none.LogPErrs, none.FreeEnergySE, err)
 	}
 	if _, err := m.FreeEnergy(t.Context(), rows); err == nil || !strings.Contains(err.Error(), "too many to sum over") {
 		t.Errorf("the free energy of no values is −log Z, which is unknown: %v", err)
@@ -355,6 +373,26 @@ func TestTrainingWithGapsReachesTheLikeliestMachine(t *testing.T) {
 		t.Logf("%v missing: KL %.5f, of the likeliest machines %.5f ± %.5f", share, mean, of, se)
 		if math.Abs(mean-of) > 2*se {
 			t.Errorf("%v missing: KL %.5f, of the likeliest machines %.5f ± %.5f", share, mean, of, se)
+		}
+	}
+}
+
+// RAISE, and AIS of machines that are too large for an exact log Z, need base rates of complete rows. They are refused before
+// anything is computed.
+func TestAnnealingOfGapsIsRefusedFirst(t *testing.T) {
+	set := openTable(t, exactly(randomModel(t, 4, 2)), 200, 0.3, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that whatever is computed ends with its error
+	_, err := randomModel(t, 4, 2).Evaluations().Evaluate(ctx, runs.EvaluationOptions{Set: set, Rows: set.Test(), Raise: 5})
+	if refused, is := errors.AsType[*runs.OptionError](err); !is || refused.Option != "raise" {
+		t.Errorf("RAISE: %v", err)
+	}
+	large, o := randomModel(t, 26, 26), runs.EvaluationOptions{Set: set}
+	_, err = large.Evaluations().Evaluate(ctx, o)
+	_, _, failure := large.LogPOfRows(ctx, o)
+	for _, err := range []error{err, failure} {
+		if err == nil || !strings.Contains(err.Error(), "the train rows have missing values") {
+			t.Errorf("AIS: %v", err)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (m *Model) RAISE(ctx context.Context, base, rows dataset.Split, a Annealing
 
 // raise returns RAISE, and describes its chains.
 func (m *Model) raise(ctx context.Context, base, rows dataset.Split, a Annealing, progress func(float64)) (logP []float64, size runs.SampleSize, err error) {
-	if err := runs.First(func() error { return a.check(rows.Rows) }, func() error { return m.checkRAISE(rows) }); err != nil {
+	if err := runs.First(func() error { return a.check(rows.Rows) }, func() error { return m.checkRAISE(base, rows) }); err != nil {
 		return nil, size, err
 	}
 	p, err := m.newPath(ctx, base)
@@ -93,12 +93,14 @@ func (m *Model) raise(ctx context.Context, base, rows dataset.Split, a Annealing
 		logP[d], ess[d], moved[d] = statistics.LogMean(weights[d*a.chains() : (d+1)*a.chains()])
 		logP[d] -= energy + p.logZ0 + m.encoding.logScale()
 	}
-	return logP, runs.MeanSampleSize(runs.ErrsLow, "chains a row", a.chains(), ess, moved), err
+	return logP, runs.MeanSampleSize(rows.MeanWeights(), runs.ErrsLow, "chains a row", a.chains(), ess, moved), err
 }
 
-// checkRAISE refuses machines and rows that RAISE cannot evaluate.
-func (m *Model) checkRAISE(rows dataset.Split) error {
+// checkRAISE refuses machines and rows that RAISE cannot evaluate. base has the rows of the base rates.
+func (m *Model) checkRAISE(base, rows dataset.Split) error {
 	switch {
+	case base.Lacking()+rows.Lacking() > 0:
+		return errors.New("RAISE of rows with missing values: it evaluates only complete rows, with base rates of complete training rows; leave it out")
 	case m.below != nil:
 		return errors.New("RAISE of a belief network: it evaluates only restricted and deep machines; leave it out")
 	case !m.countable(rows):

@@ -87,13 +87,16 @@ func fourNumbers(text string) (n [4]int, err error) {
 	return n, nil
 }
 
+// HidesAll reports whether the mask hides all units. A nil mask, as Split.Mask returns for complete rows, hides none.
+func (m Mask) HidesAll() bool { return len(m) > 0 && !slices.Contains(m, false) }
+
 // Check refuses a mask that does not fit images of a shape: one with another number of pixels, or one that
 // hides all pixels or none.
 func (m Mask) Check(shape Shape) error {
 	switch {
 	case len(m) != shape.Units():
 		return fmt.Errorf("a mask of %d pixels for images of %v, which have %d: make it for the shape of the data", len(m), shape, shape.Units())
-	case !slices.Contains(m, false):
+	case m.HidesAll():
 		return fmt.Errorf("the mask hides all %d pixels: leave some of them known", len(m))
 	case !slices.Contains(m, true):
 		return fmt.Errorf("the mask hides no pixel of %d: hide at least one", len(m))

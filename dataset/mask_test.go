@@ -42,6 +42,16 @@ func TestMasks(t *testing.T) {
 	}
 }
 
+// A mask hides all units if it leaves none known. The mask of a complete row is nil and hides none.
+func TestMasksThatHideAll(t *testing.T) {
+	rows := Split{Shape: Shape{1, 2}, Values: Bytes(2, make([]uint8, 6)), Missing: []bool{true, true, true, false, false, false}}
+	for r, want := range []bool{true, false, false} {
+		if got := rows.Mask(r).HidesAll(); got != want {
+			t.Errorf("row %d with the mask %v: %v, want %v", r, rows.Mask(r), got, want)
+		}
+	}
+}
+
 func TestRandomMasks(t *testing.T) {
 	masks := map[string]bool{}
 	for seed := range uint64(5) {

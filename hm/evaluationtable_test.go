@@ -42,6 +42,18 @@ func TestEffectiveSampleSizeOfOneSample(t *testing.T) {
 	}
 }
 
+// A row of weight 3 counts as three rows in log p, in its effective samples and in how far log p moved.
+func TestSampleSizesCountRowsByTheirWeights(t *testing.T) {
+	one := engine.Likelihood{LogP: -3, LogPOfHalf: -5, ESS: 0.01, LogPTildeStar: -4, LogPTildeStarOfHalf: -4.5, ESSStar: 0.02}
+	other := engine.Likelihood{LogP: -7, LogPOfHalf: -6, ESS: 0.5, LogPTildeStar: -8, LogPTildeStarOfHalf: -7.75, ESSStar: 0.25}
+	weighted := evaluationOf([]engine.Likelihood{one, other}, dataset.Split{Values: dataset.Bytes(1, make([]uint8, 2)), Weights: []float64{3, 1}}, 100, 0)
+	repeated := evaluationOf([]engine.Likelihood{one, one, one, other}, dataset.Split{Values: dataset.Bytes(1, make([]uint8, 4))}, 100, 0)
+	near := cmp.Comparer(func(a, b runs.Float) bool { return math.Abs(float64(a-b)) < 1e-12 })
+	if diff := cmp.Diff(repeated.SampleSizes, weighted.SampleSizes, near); diff != "" || weighted.LogP != -4 || weighted.SampleSizes[runs.LogP.Key].Moved != 1.25 {
+		t.Errorf("log p = %v, and the sample sizes are (-rows +weights):\n%s", weighted.LogP, diff)
+	}
+}
+
 // flat returns the non-null values of an evaluation's JSON by their paths.
 func flat(t *testing.T, evaluation any) map[string]any {
 	t.Helper()

@@ -158,7 +158,7 @@ func (m *Model) Evaluate(ctx context.Context, split dataset.Split, samples int, 
 // settle gives rows without observed values their exact log p, which is 0.
 func settle(likelihoods []engine.Likelihood, of dataset.Split) {
 	for r := range likelihoods {
-		if mask := of.Mask(r); mask != nil && !slices.Contains(mask, false) {
+		if of.Mask(r).HidesAll() {
 			likelihoods[r].LogP, likelihoods[r].LogPOfHalf, likelihoods[r].ESS = 0, 0, 1
 		}
 	}
@@ -174,13 +174,14 @@ func evaluationOf(likelihoods []engine.Likelihood, of dataset.Split, samples int
 		e.EachTildeStar = append(e.EachTildeStar, l.LogPTildeStar)
 		e.EachESS, essStar = append(e.EachESS, l.ESS), append(essStar, l.ESSStar)
 	}
-	logP := runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, e.EachESS, nil)
-	star := runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, essStar, nil)
+	logP := runs.MeanSampleSize(of.MeanWeights(), runs.ErrsLow, "samples a row", samples, e.EachESS, nil)
+	star := runs.MeanSampleSize(of.MeanWeights(), runs.ErrsLow, "samples a row", samples, essStar, nil)
 	if logP.Lean() || star.Lean() {
 		logP.Moved, star.Moved = 0, 0
-		for _, l := range likelihoods {
-			logP.Moved += runs.Float((l.LogP - l.LogPOfHalf) / float64(len(likelihoods)))
-			star.Moved += runs.Float((l.LogPTildeStar - l.LogPTildeStarOfHalf) / float64(len(likelihoods)))
+		for r, share := range of.Shares() {
+			l := likelihoods[r]
+			logP.Moved += runs.Float(share * (l.LogP - l.LogPOfHalf) / float64(len(likelihoods)))
+			star.Moved += runs.Float(share * (l.LogPTildeStar - l.LogPTildeStarOfHalf) / float64(len(likelihoods)))
 		}
 	}
 	e.SampleSizes = runs.SampleSizes{runs.LogP.Key: logP, tildeStarMeasure.Key: star}

@@ -2,12 +2,17 @@ package runs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
 // dataOfFile returns the data set that an experiment file names, with paths that this program can open.
@@ -51,3 +56,48 @@ var elsewhere sync.Once
 
 // isSealed reports whether a text has the checksum that training writes into the file of a run.
 func isSealed(text []byte) bool { return bytes.Contains(text, []byte("\n"+textSeal)) }
+
+// ExplainMissing returns err, the error of reading data, or another error if err is about a missing file that the file
+// at path names, or the base of a sweep at path. It says which file names the data, and where the data were looked for.
+func ExplainMissing(path string, err error) error {
+	failure, is := errors.AsType[*fs.PathError](err)
+	text, unread := file.Read(path, file.Small)
+	if !is || !errors.Is(err, fs.ErrNotExist) || unread != nil {
+		return err
+	}
+	var table map[string]any
+	_, _ = decodeTOML(text, &table) // an earlier read returned the error
+	folder := filepath.Dir(path)
+	for key, value := range names.Flat("", table) {
+		name, is := value.(string)
+		if key == "base" {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(folder, name)
+			}
+			err = ExplainMissing(name, err)
+			continue
+		}
+		if !is || filepath.IsAbs(name) {
+			continue // an absolute path says where it leads
+		}
+		if of, _, is := strings.Cut(name, "#"); is && !strings.Contains(failure.Path, "#") {
+			name = of // the file of an array
+		}
+		here, _ := filepath.Abs(name)
+		missing, _ := filepath.Abs(failure.Path)
+		beside, _ := filepath.Abs(filepath.Join(folder, name))
+		if missing != here && missing != beside {
+			continue
+		}
+		places := beside
+		if here != beside {
+			places += " or " + here
+		}
+		_, hint, _ := strings.Cut(err.Error(), failure.Error())
+		if !strings.HasPrefix(hint, " (did you mean") {
+			hint = ""
+		}
+		return fmt.Errorf("%s names %q: %w at %s%s: correct the path in %[1]s, which starts at the folder of that file", path, name, failure.Err, places, hint)
+	}
+	return err
+}

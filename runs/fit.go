@@ -164,6 +164,12 @@ func Wide(name string, values []float64, shape ...int) Tensor {
 	return Tensor{Name: name, Shape: shape, Wide: values}
 }
 
+// AdamTensors returns the state of Adam for a learner's Tensors: the running means of the gradient and of its square, as
+// vectors named adam.mean and adam.square.
+func AdamTensors(mean, square []float32) []Tensor {
+	return []Tensor{{Name: "adam.mean", Shape: []int{len(mean)}, Data: mean}, {Name: "adam.square", Shape: []int{len(square)}, Data: square}}
+}
+
 // NewFamily registers a family. It panics if the name is taken, a required field is missing, a row does not point to a
 // setting, or two rows have the same flag.
 func NewFamily[S, M any](of Family[S, M]) *Family[S, M] {

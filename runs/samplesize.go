@@ -133,11 +133,15 @@ func (s SampleSize) Plus(other SampleSize) SampleSize {
 	return sum
 }
 
-// MeanSampleSize returns the sample size of a mean over rows of logarithms of mean weights of count samples. ess holds the
-// effective sample size of each row as a fraction of count, and moved the value Moved of some rows. Since the bias of a
-// row is about proportional to 1/ess, the result is the harmonic mean.
-func MeanSampleSize(errs Errs, of string, count int, ess, moved []float64) SampleSize {
-	return SampleSize{errs, of, count, Float(float64(count) * min(1, stat.HarmonicMean(ess, nil))), Float(stat.Mean(moved, nil))}
+// MeanSampleSize returns the sample size of a mean over rows of logarithms of mean weights of count samples. weights are
+// the rows' MeanWeights. ess holds the effective sample size of each row as a fraction of count, and moved the value Moved
+// of each row, or of none. Since the bias of a row is about proportional to 1/ess, the result is the harmonic mean.
+func MeanSampleSize(weights []float64, errs Errs, of string, count int, ess, moved []float64) SampleSize {
+	size := SampleSize{errs, of, count, Float(float64(count) * min(1, stat.HarmonicMean(ess, weights))), Float(math.NaN())}
+	if len(moved) > 0 {
+		size.Moved = Float(stat.Mean(moved, weights))
+	}
+	return size
 }
 
 // SampleSizes holds the sample sizes of estimates, by key of the measure.

@@ -49,7 +49,8 @@ func TestSampleSizesOfSums(t *testing.T) {
 		{z.Negative(), runs.SampleSize{Errs: runs.ErrsHigh, Of: "chains", Count: 100, Effective: 50, Moved: -0.5}},
 		{runs.SampleSize{}.Plus(z), z},
 		{runs.SampleSize{Errs: runs.ErrsHigh}.Plus(z), runs.SampleSize{Errs: runs.ErrsEither, Of: "chains", Count: 100, Effective: 50, Moved: 0.5}},
-		{runs.MeanSampleSize(runs.ErrsLow, "samples a row", 100, []float64{1, 0.01}, []float64{0, 1}), runs.SampleSize{Errs: runs.ErrsLow, Of: "samples a row", Count: 100, Effective: 2 / 1.01, Moved: 0.5}},
+		{runs.MeanSampleSize([]float64{3, 1}, runs.ErrsLow, "samples a row", 100, []float64{1, 0.01}, []float64{0, 1}), runs.SampleSize{Errs: runs.ErrsLow, Of: "samples a row", Count: 100, Effective: 4 / 1.03, Moved: 0.25}},
+		{runs.MeanSampleSize(nil, runs.ErrsLow, "samples a row", 100, []float64{1, 0.01}, []float64{0, 1}), runs.SampleSize{Errs: runs.ErrsLow, Of: "samples a row", Count: 100, Effective: 2 / 1.01, Moved: 0.5}},
 	} {
 		if math.Abs(float64(c.got.Effective-c.want.Effective)) < 1e-12 {
 			c.got.Effective = c.want.Effective

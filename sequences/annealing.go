@@ -159,7 +159,7 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 	if err := memory.Check(names.Count(chains, "chain")+" per step", 4*float64(chains)*float64(2*m.shape.Width+3*m.w.Cols), "use fewer"); err != nil {
 		return Evaluation{}, err
 	}
-	e, inverse, moved := newEvaluation(rows), 0.0, 0.0
+	e, inverse, moved, shares, steps := newEvaluation(rows), 0.0, 0.0, rows.Shares(), stepsOf(rows)
 	err := blocks(rows, progress, func(f frames, first int) error {
 		s := m.forward(f)
 		z, err := m.anneal(ctx, s, chains, draws{key: philox.Key(seed), purpose: philox.Anneal, step: uint32(first)})
@@ -172,9 +172,10 @@ func (m *RNNRBM) LogP(ctx context.Context, rows dataset.Split, chains int, seed 
 				frame := f.start[t] + i
 				e.LogP[f.rows[i]] += free[frame] - z[frame].log
 				e.Variance[f.rows[i]] += z[frame].variance
-				e.ESS += z[frame].ess / float64(rows.Steps())
-				inverse += 1 / z[frame].ess / float64(rows.Steps())
-				moved += z[frame].moved / float64(rows.Steps())
+				share := shares[f.rows[i]]
+				e.ESS += share * z[frame].ess / steps
+				inverse += share / z[frame].ess / steps
+				moved += share * z[frame].moved / steps
 			}
 		}
 		return nil

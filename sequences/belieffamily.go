@@ -141,7 +141,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 		if m.blocks != nil {
 			return append(m.tensors(), runs.Tensor{Name: "refresh.parameters", Shape: []int{len(m.flat)}, Data: m.blocks.parameters})
 		}
-		return append(m.tensors(), tensorsOf(*m.adam)...)
+		return append(m.tensors(), runs.AdamTensors(m.adam.Mean, m.adam.Square)...)
 	},
 	Step: func(_ context.Context, e BeliefExperiment, m *Belief, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		s, source := e.Settings, draws{key: philox.Key(e.Seed), purpose: philox.Wake, step: uint32(b.Step)}
@@ -172,7 +172,7 @@ var Beliefs = runs.NewFamily(runs.Family[BeliefSettings, *Belief]{
 			kernels.AddMultiple(m.flat, float32(rate), g.flat)
 		}
 		m.shrink(rate * s.L2)
-		return runs.Measures{LogP.Key: before, ESS.Key: min(1, r.ess/float64(f.v.Rows))}, nil
+		return runs.Measures{LogP.Key: before, ESS.Key: min(1, r.ess(f, nil)/float64(f.v.Rows))}, nil
 	},
 	Validate: func(ctx context.Context, e BeliefExperiment, m *Belief, rows dataset.Split) (runs.Measures, error) {
 		evaluation, err := m.evaluate(ctx, rows, e.Settings.Samples, 1, e.Seed, nil)

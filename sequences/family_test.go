@@ -286,6 +286,43 @@ func TestLogPOfRows(t *testing.T) {
 	}
 }
 
+// Sequences count by their weights and their steps in all estimates: with weights w and n steps, the mean of x over steps is
+// Σ w n x / Σ w n, where x is the mean of one sequence, which is measured with all the weight on it.
+func TestSequencesCountByTheirWeights(t *testing.T) {
+	rows := bits(3, 1, 5, 2, 4)
+	weights := []float64{3, 0.5, 2}
+	for name, m := range map[string]Model{"particles": tinyBelief(3, 4, kinds["plain"]), "chains": tiny(3, enumerated+1, 2, false)} {
+		measure := func(weights []float64) (all [4]float64) {
+			rows.Weights = weights
+			e, err := m.LogP(t.Context(), rows, 100, 9, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := e.Estimates(rows)
+			return [4]float64{of[LogP.Key].Value, of[ESS.Key].Value, float64(e.SampleSize.Moved), of[MonteCarlo.Key].Value}
+		}
+		var want [4]float64
+		steps := 0.0
+		for i, n := range rows.Lengths {
+			alone, count := make([]float64, 3), weights[i]*float64(n)
+			alone[i] = 1
+			steps += count
+			for k, x := range measure(alone) {
+				if k == 3 { // errors of sequences are independent
+					x *= x * count
+				}
+				want[k] += count * x
+			}
+		}
+		want[3] = math.Sqrt(want[3])
+		for k, got := range measure(weights) {
+			if want := want[k] / steps; !(math.Abs(got-want) < 1e-9*math.Abs(want)) {
+				t.Errorf("%s: estimate %d is %v, want %v", name, k, got, want)
+			}
+		}
+	}
+}
+
 func TestPerStep(t *testing.T) {
 	if e := PerStep([]int{1, 3}, []float64{-2, -6}); e.Value != -2 || e.SE != 0 {
 		t.Errorf("two sequences of -2 per step have %v", e)

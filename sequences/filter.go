@@ -27,7 +27,21 @@ type filtered struct {
 	ancestors []int32     // of each particle: an index among the particles of its sequence one step earlier
 	weights   []float64   // of each particle given v₁ … vₜ; they sum to 1 over a frame
 	logP      [][]float64 // increments log p̂(vₜ|v₁ … vₜ₋₁) of each sequence of the frames
-	ess       float64     // sum over frames of the effective sample size, as a share of S
+	sizes     []float64   // effective sample sizes of the frames, as shares of S
+}
+
+// ess returns the sum of the effective sample sizes of frames. Each sequence counts by its share, or once if there are no shares.
+func (r filtered) ess(f frames, shares []float64) (sum float64) {
+	for t := range f.steps() {
+		for i := range f.active(t) {
+			share := 1.0
+			if shares != nil {
+				share = shares[f.rows[i]]
+			}
+			sum += share * r.sizes[f.start[t]+i]
+		}
+	}
+	return sum
 }
 
 // resampleBelow is the default threshold of filters.
@@ -41,7 +55,7 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 	n := f.v.Rows
 	r := filtered{
 		observed: kernels.NewMatrix(n, m.pastWidth()+m.shape.Width), state: kernels.NewMatrix(n*particles, m.stateWidth()),
-		ancestors: make([]int32, n*particles), weights: make([]float64, n*particles), logP: make([][]float64, len(f.rows)),
+		ancestors: make([]int32, n*particles), weights: make([]float64, n*particles), logP: make([][]float64, len(f.rows)), sizes: make([]float64, n),
 	}
 	for t := range f.steps() {
 		m.observe(r.observed, f, t)
@@ -52,18 +66,14 @@ func (m *Belief) filter(f frames, particles int, threshold float64, d draws) fil
 		mulNT(fixed[k], kernels.Cols(r.observed, 0, net.inputs), kernels.Cols(net.Matrix, 0, net.inputs))
 		r.residuals[k] = kernels.NewMatrix(n*particles, net.Rows)
 	}
-	sizes := make([]float64, n) // effective sample sizes of the frames
 	work.Parts(f.active(0), sequencesAPart, func(first, last int) {
-		m.filterSome(f, first, last, particles, threshold, d, &r, fixed, sizes)
+		m.filterSome(f, first, last, particles, threshold, d, &r, fixed)
 	})
-	for _, size := range sizes {
-		r.ess += size
-	}
 	return r
 }
 
 // filterSome runs the filters of the sequences from first to last−1 of frames.
-func (m *Belief) filterSome(f frames, first, last, particles int, threshold float64, d draws, r *filtered, fixed [networks]kernels.Matrix, sizes []float64) {
+func (m *Belief) filterSome(f frames, first, last, particles int, threshold float64, d draws, r *filtered, fixed [networks]kernels.Matrix) {
 	carried := make([]float64, (last-first)*particles) // log weights before the step, normalised
 	for i := range carried {
 		carried[i] = -math.Log(float64(particles))
@@ -113,12 +123,12 @@ func (m *Belief) filterSome(f frames, first, last, particles int, threshold floa
 				weights[s] = math.Exp(logs[s])
 				squares += weights[s] * weights[s]
 			}
-			sizes[frame] = 1 / squares / float64(particles)
+			r.sizes[frame] = 1 / squares / float64(particles)
 			if t+1 == f.steps() || f.active(t+1) <= first+i {
 				continue
 			}
 			ancestors := r.ancestors[(f.start[t+1]+first+i)*particles:][:particles]
-			if sizes[frame] >= threshold {
+			if r.sizes[frame] >= threshold {
 				for s := range ancestors {
 					ancestors[s] = int32(s)
 				}
@@ -204,7 +214,7 @@ func (m *Belief) LogP(ctx context.Context, rows dataset.Split, particles int, se
 
 // evaluate estimates log p like LogP, with the given number of filters.
 func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, filters int, seed uint64, progress func(float64)) (Evaluation, error) {
-	e, moved := newEvaluation(rows), 0.0
+	e, moved, shares, steps := newEvaluation(rows), 0.0, rows.Shares(), stepsOf(rows)
 	err := blocks(rows, progress, func(f frames, first int) error {
 		logs := make([][]float64, len(f.rows))
 		if err := m.checkParticles(m.shape.Width, float64(f.v.Rows), particles); err != nil {
@@ -212,7 +222,7 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 		}
 		for k := range filters {
 			r := m.filter(f, particles, resampleBelow, draws{key: philox.Key(seed), purpose: philox.Importance, step: uint32(first*filters + k)})
-			e.ESS += r.ess / float64(filters*rows.Steps())
+			e.ESS += r.ess(f, shares) / (float64(filters) * steps)
 			for i, increments := range r.logP {
 				logs[i] = append(logs[i], floats.Sum(increments))
 			}
@@ -223,7 +233,7 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 		for i, estimates := range logs {
 			z := normalize(estimates)
 			e.LogP[f.rows[i]], e.Variance[f.rows[i]] = z.log, z.variance
-			moved += z.moved
+			moved += shares[f.rows[i]] * z.moved
 		}
 		return nil
 	})
@@ -232,8 +242,8 @@ func (m *Belief) evaluate(ctx context.Context, rows dataset.Split, particles, fi
 		// The variance of a filter's estimate of p, relative to p², is 5 times the variance of the mean of 5. Weights of n
 		// effective samples have the variance 1/n.
 		n := float64(filters * particles)
-		effective := min(e.ESS*n, 1/(stat.Mean(e.Variance, nil)+1/n))
-		e.SampleSize = runs.SampleSize{Errs: runs.ErrsLow, Of: "particles a sequence", Count: filters * particles, Effective: runs.Float(effective), Moved: runs.Float(moved / float64(rows.Steps()))}
+		effective := min(e.ESS*n, 1/(stat.Mean(e.Variance, rows.MeanWeights())+1/n))
+		e.SampleSize = runs.SampleSize{Errs: runs.ErrsLow, Of: "particles a sequence", Count: filters * particles, Effective: runs.Float(effective), Moved: runs.Float(moved / steps)}
 	}
 	return e, err
 }

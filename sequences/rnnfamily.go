@@ -77,7 +77,9 @@ var RNNRBMs = runs.NewFamily(runs.Family[RNNRBMSettings, *RNNRBM]{
 		m.begin(set.Train(), e.Seed)
 		return nil
 	},
-	Tensors: func(m *RNNRBM) []runs.Tensor { return append(m.tensors(), tensorsOf(m.adam)...) },
+	Tensors: func(m *RNNRBM) []runs.Tensor {
+		return append(m.tensors(), runs.AdamTensors(m.adam.Mean, m.adam.Square)...)
+	},
 	Step: func(_ context.Context, e RNNRBMExperiment, m *RNNRBM, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		f := gather(b.Rows, b.Index)
 		s, gradient := m.forward(f), newRNNRBM(m.shape, m.w.Cols, m.d.Cols, m.tied)

@@ -68,7 +68,10 @@ func newEvaluation(rows dataset.Split) Evaluation {
 
 // Estimates returns the estimates of LogP, MonteCarlo and ESS, given the evaluated rows.
 func (e Evaluation) Estimates(rows dataset.Split) runs.Estimates {
-	none, perStep, simulation := math.NaN(), perStepOver(rows, e.LogP), math.Sqrt(floats.Sum(e.Variance))/float64(rows.Steps())
+	variances := rows.Shares()
+	floats.Mul(variances, variances)
+	floats.Mul(variances, e.Variance)
+	none, perStep, simulation := math.NaN(), perStepOver(rows, e.LogP), math.Sqrt(floats.Sum(variances))/stepsOf(rows)
 	if perStep.SampleSize = e.SampleSize; e.SampleSize.Few() {
 		simulation = none
 	}
@@ -236,13 +239,6 @@ func normal(parameters []float32, deviation float64, seed uint64, index uint32) 
 	random := rand.New(philox.NewStream(seed, philox.Initialize, index))
 	for i := range parameters {
 		parameters[i] = float32(deviation * random.NormFloat64())
-	}
-}
-
-func tensorsOf(m kernels.Moments) []runs.Tensor {
-	return []runs.Tensor{
-		{Name: "adam.mean", Shape: []int{len(m.Mean)}, Data: m.Mean},
-		{Name: "adam.square", Shape: []int{len(m.Square)}, Data: m.Square},
 	}
 }
 

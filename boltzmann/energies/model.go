@@ -157,7 +157,7 @@ func (m *Model) logP(ctx context.Context, rows dataset.Split, chains int, seed u
 		}
 	}
 	if m.given && size.Count > 0 {
-		size = runs.MeanSampleSize(runs.ErrsLow, "chains a row", chains, ess, moved)
+		size = runs.MeanSampleSize(rows.MeanWeights(), runs.ErrsLow, "chains a row", chains, ess, moved)
 	}
 	return logP, logZ, size.Negative(), ctx.Err()
 }

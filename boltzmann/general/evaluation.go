@@ -113,25 +113,34 @@ func (m *Model) Inpainting() runs.Inpainting {
 // by default. It refuses annealing options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"chains"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
-		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
-		if err == nil {
-			err = e.CheckAnnealing(o)
+		if err := m.checkAnnealing(o); err != nil {
+			return nil, err
 		}
-		return e, err
+		return m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
 	}}
+}
+
+// checkAnnealing refuses annealing options if log Z is exact.
+func (m *Model) checkAnnealing(o runs.EvaluationOptions) error {
+	if !m.Enumerable() {
+		return nil
+	}
+	return boltzmann.RefuseAnnealing(o)
 }
 
 // LogPOfRows returns log p(v) = −F(v) − log Z of each row in nats, and a description in words. If the units
 // are enumerable, log Z is exact. Otherwise AIS estimates it with the number of chains in o, 100 by default.
-// It refuses rows that FreeEnergy refuses.
+// It refuses annealing options if log Z is exact, and rows that FreeEnergy refuses.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
+	if err := m.checkAnnealing(o); err != nil {
+		return nil, "", err
+	}
 	m = m.WithSeed(o.Seed)
 	energies, err := m.FreeEnergy(ctx, o.Rows)
 	if err != nil {
 		return nil, "", err
 	}
 	z, err := m.bestLogZ(ctx, cmp.Or(o.Chains, 100), o.ProgressOf("annealing"))
-	err = cmp.Or(err, boltzmann.Evaluation{LogZ: z}.CheckAnnealing(o))
 	logP, what := boltzmann.LogPBy(energies, runs.SampleSize{}, z)
 	return logP, what, err
 }

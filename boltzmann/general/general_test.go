@@ -367,6 +367,18 @@ func TestEvaluations(t *testing.T) {
 	}
 }
 
+// Options of annealing are refused before anything is computed, even before the rows are read, if log Z is exact.
+func TestAnnealingOfAnExactLogZIsRefusedFirst(t *testing.T) {
+	m, o := randomModel(t, 4, machines()[0], 1), runs.EvaluationOptions{Chains: 9}
+	_, err := m.Evaluations().Evaluate(t.Context(), o)
+	_, _, failure := m.LogPOfRows(t.Context(), o)
+	for _, err := range []error{err, failure} {
+		if refused, is := errors.AsType[*runs.OptionError](err); !is || refused.Option != "chains" {
+			t.Errorf("the error is %v", err)
+		}
+	}
+}
+
 // Inpainting keeps what is known, and draws what is missing near its mean given that.
 func TestInpainting(t *testing.T) {
 	const chains = 3_000

@@ -64,8 +64,8 @@ func (m *Model) observe(rows dataset.Split) (kernels.Matrix, error) {
 
 // unnormalized returns an estimate of log p(v) + log Z for each row v, in nats, from a number of importance
 // samples of q(h|v). The mean of the importance weights is unbiased, so its logarithm is too low in
-// expectation.
-func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int) ([]float64, runs.SampleSize, error) {
+// expectation. weights are the MeanWeights of the rows.
+func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, weights []float64, samples int) ([]float64, runs.SampleSize, error) {
 	units := 0
 	for _, n := range m.units() {
 		units += n
@@ -93,7 +93,7 @@ func (m *Model) unnormalized(ctx context.Context, v kernels.Matrix, samples int)
 		floats.Sub(logs, energies)
 		estimates[d], ess[d], moved[d] = statistics.LogMean(logs)
 	})
-	return estimates, runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, moved), cmp.Or(errors.Join(errs...), ctx.Err())
+	return estimates, runs.MeanSampleSize(weights, runs.ErrsLow, "samples a row", samples, ess, moved), cmp.Or(errors.Join(errs...), ctx.Err())
 }
 
 // freeEnergies returns an estimate of F(v) = −log p(v) − log Z of each row in nats, from a number of importance samples.
@@ -103,7 +103,7 @@ func (m *Model) freeEnergies(ctx context.Context, rows dataset.Split, samples in
 	if err != nil {
 		return nil, runs.SampleSize{}, err
 	}
-	energies, size, err := m.unnormalized(ctx, v, samples)
+	energies, size, err := m.unnormalized(ctx, v, rows.MeanWeights(), samples)
 	floats.Scale(-1, energies)
 	return energies, size.Negative(), err
 }
@@ -193,22 +193,19 @@ func (m *Model) Drawings() []runs.Drawing {
 // chains and the number of importance samples in the options. It refuses annealing options if log Z is exact.
 func (m *Model) Evaluations() runs.Evaluations {
 	return runs.Evaluations{Uses: []string{"schedule", "chains", "samples"}, Named: true, Evaluate: func(ctx context.Context, o runs.EvaluationOptions) (runs.Evaluation, error) {
-		a, err := boltzmann.AnnealingOf(o)
+		a, err := m.prior.AnnealingOf(o)
 		if err != nil {
 			return nil, err
 		}
-		e, err := m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
-		if err == nil {
-			err = e.CheckAnnealing(o)
-		}
-		return e, err
+		return m.WithSeed(o.Seed).Evaluate(ctx, o.Set, o.Rows, a, o.ProgressOf("annealing"))
 	}}
 }
 
 // LogPOfRows returns an estimate of log p(v) of each row in nats, from the number of importance samples in o,
-// 100 by default. It also returns a description in words. It estimates log Z like LogZ, from training rows.
+// 100 by default. It also returns a description in words. It estimates log Z like LogZ, from training rows, and refuses
+// annealing options if log Z is exact.
 func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]float64, string, error) {
-	a, err := boltzmann.AnnealingOf(o)
+	a, err := m.prior.AnnealingOf(o)
 	if err != nil {
 		return nil, "", err
 	}
@@ -218,7 +215,6 @@ func (m *Model) LogPOfRows(ctx context.Context, o runs.EvaluationOptions) ([]flo
 		return nil, "", err
 	}
 	z, err := m.LogZ(ctx, o.Set.Train(), a, o.ProgressOf("annealing"))
-	err = cmp.Or(err, boltzmann.Evaluation{LogZ: z}.CheckAnnealing(o))
 	logP, what := boltzmann.LogPBy(energies, size, z)
 	return logP, what, err
 }

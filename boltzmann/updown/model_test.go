@@ -34,7 +34,7 @@ func TestLogPIsEstimated(t *testing.T) {
 		}
 		want, before := exact.logP(v), math.Inf(-1)
 		for _, samples := range []int{1, 20} {
-			logs, _, err := m.unnormalized(t.Context(), states, samples)
+			logs, _, err := m.unnormalized(t.Context(), states, nil, samples)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,6 +51,20 @@ func TestLogPIsEstimated(t *testing.T) {
 				t.Errorf("log p by %d samples is %v, by fewer %v, and exactly %v", samples, mean, before, want)
 			}
 			before = mean
+		}
+	}
+}
+
+// Options of annealing are refused before anything is computed, even before the rows are read, if log Z is exact.
+func TestAnnealingOfAnExactLogZIsRefusedFirst(t *testing.T) {
+	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)
+	for option, o := range map[string]runs.EvaluationOptions{"chains": {Chains: 9}, "schedule": {Schedule: "even:9"}} {
+		_, err := m.Evaluations().Evaluate(t.Context(), o)
+		_, _, failure := m.LogPOfRows(t.Context(), o)
+		for _, err := range []error{err, failure} {
+			if refused, is := errors.AsType[*runs.OptionError](err); !is || refused.Option != option {
+				t.Errorf("%s: the error is %v", option, err)
+			}
 		}
 	}
 }
@@ -248,7 +262,7 @@ func TestExperimentsThatAreRefused(t *testing.T) {
 	}
 	m := randomTiny(t, 1).model(t, boltzmann.CD().Spec(), 0)
 	_, shape := m.LogZ(t.Context(), split([][]float64{{0, 1}}), boltzmann.Annealing{}, nil)
-	_, _, samples := m.unnormalized(t.Context(), m.newPass(1).states[0], 0)
+	_, _, samples := m.unnormalized(t.Context(), m.newPass(1).states[0], nil, 0)
 	for _, err := range []error{shape, samples} {
 		if err == nil {
 			t.Error("a network does what it cannot")

@@ -69,7 +69,7 @@ var Adversarial = runs.NewFamily(runs.Family[AdversarialSettings, *Generator]{
 		return nil
 	},
 	Tensors: func(m *Generator) []runs.Tensor {
-		return append(m.tensors("discriminator", "generator"), tensorsOf(m.adam)...)
+		return append(m.tensors("discriminator", "generator"), runs.AdamTensors(m.adam.Mean, m.adam.Square)...)
 	},
 	Step: func(_ context.Context, e AdversarialExperiment, m *Generator, b runs.Minibatch, rate float64) (runs.Measures, error) {
 		before := m.differentiate(b, philox.Key(e.Seed))

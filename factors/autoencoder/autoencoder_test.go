@@ -87,6 +87,18 @@ func TestLogPOfDiscreteVariablesIsTheSumOverStates(t *testing.T) {
 	}
 }
 
+// A row of weight 0 counts neither in log p nor in its sample size.
+func TestSampleSizesCountRowsByTheirWeights(t *testing.T) {
+	m, rows := tiny(Settings{Hidden: []int{3}, Code: 3, Temperature: 1, Samples: 1}), split(255, 0, 0, 255, 0, 255, 0, 0)
+	rows.Weights = []float64{2, 0}
+	weighted, err := m.Estimate(t.Context(), rows, 50, 5, nil)
+	alone, failure := m.Estimate(t.Context(), repeated(1, 255, 0, 0, 255), 50, 5, nil)
+	got, want := weighted[runs.LogP.Key], alone[runs.LogP.Key]
+	if err != nil || failure != nil || math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(float64(got.SampleSize.Moved-want.SampleSize.Moved)) > 1e-12 || math.Abs(float64(got.SampleSize.Effective-want.SampleSize.Effective)) > 1e-9 {
+		t.Errorf("%+v, want %+v of the other row alone (%v, %v)", got, want, err, failure)
+	}
+}
+
 // chosen has draws that a test chooses.
 type chosen struct {
 	straightThrough

@@ -97,7 +97,7 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 			used++
 		}
 	}
-	return of, runs.MeanSampleSize(runs.ErrsLow, "samples a row", samples, ess, moved), used, ctx.Err()
+	return of, runs.MeanSampleSize(rows.MeanWeights(), runs.ErrsLow, "samples a row", samples, ess, moved), used, ctx.Err()
 }
 
 // encode runs the encoder forward on rows first to last−1, and writes the expected values of their latent

@@ -7,7 +7,6 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
-	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -166,7 +165,7 @@ func tensors(m *Model) []runs.Tensor {
 	if m.noise != nil {
 		all = append(all, vector("noise", m.noise))
 	}
-	return append(all, tensorsOf(m.adam)...)
+	return append(all, runs.AdamTensors(m.adam.Mean, m.adam.Square)...)
 }
 
 func vector(name string, values []float32) runs.Tensor {
@@ -181,8 +180,4 @@ func (n *network) tensors(encoder, decoder string) (all []runs.Tensor) {
 		}
 	}
 	return all
-}
-
-func tensorsOf(m kernels.Moments) []runs.Tensor {
-	return []runs.Tensor{vector("adam.mean", m.Mean), vector("adam.square", m.Square)}
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -115,8 +116,8 @@ func TestTheFirstLineOfTrainingShowsTheData(t *testing.T) {
 }
 
 // A path in a file starts at the folder of the file, wherever the program runs; in a file of an
-// earlier version it starts at the current folder. A sweep whose data cannot be opened leaves no
-// directory.
+// earlier version it starts at the current folder. The error for missing data names the file that names them, and
+// both places. A sweep whose data cannot be opened leaves no directory.
 func TestPathsInFilesBeginAtTheFile(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -147,10 +148,19 @@ func TestPathsInFilesBeginAtTheFile(t *testing.T) {
 
 	write("elsewhere/lost.toml", strings.ReplaceAll(string(text), "data/rows.txt", "other.txt"))
 	write("elsewhere/lost-sweep.toml", "base = \"lost.toml\"\n")
-	for _, args := range [][]string{{"train", "--config", "elsewhere/lost.toml", "--out", "lost"}, {"sweep", "run", "elsewhere/lost-sweep.toml", "--out", "lost"}} {
+	for _, args := range [][]string{{"train", "--config", "elsewhere/lost.toml", "--out", "lost"}, {"sweep", "run", "elsewhere/lost-sweep.toml", "--out", "lost"}, {"sweep", "plan", "elsewhere/lost-sweep.toml"}, {"tune", "elsewhere/lost.toml", "--epochs", "9", "--out", "lost"}} {
 		code, _, says := helmholtz(t, t.Context(), args...)
-		if _, err := os.Stat("lost"); code == 0 || !strings.Contains(says, filepath.Join("elsewhere", "other.txt")) || !os.IsNotExist(err) {
+		says = strings.ReplaceAll(says, "\n", " ")
+		want := fmt.Sprintf("lost.toml names \"other.txt\": no such file or directory at %s or %s: correct the path in %s", filepath.Join(dir, "elsewhere", "other.txt"), filepath.Join(dir, "other.txt"), filepath.Join("elsewhere", "lost.toml"))
+		if _, err := os.Stat("lost"); code == 0 || !strings.Contains(says, want) || !os.IsNotExist(err) {
 			t.Errorf("helmholtz %s ends with %d (%v): %s", strings.Join(args, " "), code, err, says)
+		}
+	}
+	for setting, file := range map[string]string{"name = \"gone.npz#x\"": "gone.npz", "name = \"../project/data/rows.txt\"\nlabel_file = \"gone.txt\"": "gone.txt", "name = \"../project/data/rows.txt\"\nschema = \"gone.toml\"": "gone.toml"} {
+		write("elsewhere/part.toml", strings.ReplaceAll(string(text), "name = \"data/rows.txt\"", setting))
+		code, _, says := helmholtz(t, t.Context(), "train", "--config", "elsewhere/part.toml", "--out", "lost")
+		if code == 0 || !strings.Contains(says, fmt.Sprintf("part.toml names %q", file)) || strings.Contains(says, "--dataset") != (file == "gone.npz") {
+			t.Errorf("%s: %d, %s", setting, code, says)
 		}
 	}
 	sweep, err := runs.ReadSweep("elsewhere/lost-sweep.toml")

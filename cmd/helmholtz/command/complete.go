@@ -39,7 +39,13 @@ func textWords(v encoding.TextMarshaler) (words []string) {
 	}
 }
 
-// completeWords lets the shell complete the flags and arguments of a command and its subcommands.
+// completes reports whether the shell asks for the words that complete the arguments.
+func completes(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+}
+
+// completeWords lets the shell complete the flags and arguments of a command and its subcommands. Cobra keeps all of these
+// commands until the program ends.
 func completeWords(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		complete := cobra.FixedCompletions(f.Annotations[wordsOf], cobra.ShellCompDirectiveNoFileComp)

@@ -59,6 +59,9 @@ func Main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRoot()
 	addHelp(root)
+	if completes(args) {
+		completeWords(root)
+	}
 	args = routed(root, args)
 	root.SetArgs(args)
 	out := &output{w: stdout}
@@ -117,7 +120,6 @@ func newRoot() *cobra.Command {
 		computing(newPlot()), computing(newReport()), computing(newCompare()), newRuns(), newHistory(), computing(newReproduce()), newSweep(), computing(newTune()), newData(), newPretrained(), newBench(), newKernel(), newDoctor(), newDocs(), newVersion())
 	addManuals(root)
 	reportMisuse(root)
-	completeWords(root)
 	groupHelp(root)
 	shortHelp(root)
 	return root

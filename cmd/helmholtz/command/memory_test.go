@@ -2,11 +2,21 @@ package command
 
 import (
 	"math"
+	"runtime"
 	"runtime/debug"
 	"testing"
+	"weak"
 
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 )
+
+// Commands leave memory after they have run, unless the shell asks for their words: cobra keeps every flag that it completes.
+func TestCommandsAreNotKept(t *testing.T) {
+	root := weak.Make(newRoot())
+	if runtime.GC(); root.Value() != nil {
+		t.Error("the commands are still in memory")
+	}
+}
 
 func TestGarbageStaysWithinTheMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(math.MaxInt64)

@@ -138,7 +138,9 @@ func TestCompletedWordsAreTaken(t *testing.T) {
 			visit(child)
 		}
 	}
-	visit(newRoot())
+	root := newRoot()
+	completeWords(root)
+	visit(root)
 	if flags < 12 {
 		t.Errorf("only %d flags are completed", flags)
 	}

@@ -67,7 +67,7 @@ func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, 
 		return nil, "", err
 	}
 	if err := s.Check(); err != nil {
-		return nil, "", misuse(c, "%w", err)
+		return nil, "", misuse(c, "%w", runs.ExplainMissing(path, err))
 	}
 	return s, dir, s.Claim(dir)
 }
@@ -190,7 +190,7 @@ func newSweepPlan() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.Distinct(), s.Check()); err != nil {
+		if err := errors.Join(s.Distinct(), runs.ExplainMissing(args[0], s.Check())); err != nil {
 			return misuse(c, "%w", err)
 		}
 		report, err := s.Report(dir)

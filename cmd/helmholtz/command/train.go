@@ -131,7 +131,7 @@ const defaultFamily = "hm"
 // routed adds the family to the arguments of train and bench train: the family of --algorithm or, without it, the
 // family of the file of --config. With --up-down, it is updown.
 func routed(root *cobra.Command, args []string) []string {
-	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+	if completes(args) {
 		return append(args[:1:1], routed(root, args[1:])...)
 	}
 	c, rest, err := root.Find(args)
@@ -327,7 +327,11 @@ func openTrained(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set,
 // refuses an experiment that cannot be trained on them.
 func openChecked(c *cobra.Command, e runs.Experiment, dir string) (*dataset.Set, error) {
 	set, err := runs.OpenDataset(e, dir)
-	if of := c.Flags().Lookup("dataset"); errors.Is(err, os.ErrNotExist) && of != nil && !of.Changed && !c.Flags().Changed("resume") {
+	if config := c.Flags().Lookup("config"); err != nil && config != nil && config.Changed {
+		err = runs.ExplainMissing(config.Value.String(), err)
+	}
+	_, missing := os.Stat(e.Header().Dataset.Name) // otherwise a file beside the data is missing
+	if of := c.Flags().Lookup("dataset"); errors.Is(err, os.ErrNotExist) && missing != nil && of != nil && !of.Changed && !c.Flags().Changed("resume") {
 		err = fmt.Errorf("%w; or name the data with --dataset", err)
 	}
 	if err != nil {

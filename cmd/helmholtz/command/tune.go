@@ -42,7 +42,7 @@ func newTune() *cobra.Command {
 		}
 		tuning, err := runs.ReadTuning(args[0], budget)
 		if err == nil {
-			err = tuning.Check()
+			err = runs.ExplainMissing(args[0], tuning.Check())
 		}
 		if err != nil {
 			return misuse(c, "%w", err)
