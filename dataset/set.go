@@ -381,8 +381,10 @@ func (s *Set) alike(kinds map[string]Column) (same, absent string) {
 		unlike := slices.ContainsFunc(c.Values, func(value string) bool { // a code for missing values
 			return !absentWord.MatchString(value) && (letters.MatchString(value) || c.Kind == BinaryColumn && len(value) == 1 && isWhole(value))
 		})
+		plain := make([]string, len(c.Values))
 		for i, value := range c.Values {
-			other := slices.IndexFunc(c.Values[:i], func(v string) bool { return strings.EqualFold(plainly(v), plainly(value)) })
+			plain[i] = plainly(value)
+			other := slices.IndexFunc(plain[:i], func(v string) bool { return strings.EqualFold(v, plain[i]) })
 			switch {
 			case other < 0 || same != "":
 			case strings.EqualFold(c.Values[other], value):
@@ -467,8 +469,11 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 		return fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), mayBeMissing(code), code)
 	}
 	for _, c := range s.columns {
-		if _, is := kinds[c.Name]; !is && coded == "" && c.codeBesideCuts() != "" {
-			coded = ofColumn(c, c.codeBesideCuts())
+		if _, is := kinds[c.Name]; is || coded != "" {
+			continue
+		}
+		if code := c.codeBesideCuts(); code != "" {
+			coded = ofColumn(c, code)
 		}
 	}
 	if !s.train.AreReal() {
