@@ -37,6 +37,15 @@ func opened(t testing.TB) *cuda {
 	return e.(*cuda)
 }
 
+func onCPU(t testing.TB) engine.Engine {
+	t.Helper()
+	e, err := engine.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // memoryOn returns memory on the device, which is closed when the test ends.
 func memoryOn(t testing.TB, d *device) *memory {
 	t.Helper()
@@ -89,10 +98,7 @@ var nrws = engine.Algorithm{
 // if its uniform number lies within rounding of its probability.
 func TestStepsAgreeWithTheCPU(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	for _, units := range [][]int{{70, 40, 33, 5}, {9, 6, 3}} {
 		for _, metric := range []engine.Metric{engine.Euclidean, engine.Block, engine.Diagonal} {
 			t.Run(fmt.Sprint(units, metric), func(t *testing.T) {
@@ -105,6 +111,7 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 				}
 				data, p := stripes(40, units[0]), oracle.Random(engine.Architecture{Units: units, Coding: engine.PlusMinusOne}, 3)
 				var trainers [2]engine.Trainer
+				var err error
 				for k, one := range []engine.Engine{reference, e} {
 					if trainers[k], err = one.NewTrainer(minibatches(algorithms[k], data), engine.NewState(a, p)); err != nil {
 						t.Fatal(err)
@@ -143,10 +150,7 @@ func TestStepsAgreeWithTheCPU(t *testing.T) {
 // engine must continue from a state of the other. The rows of a minibatch repeat in some steps.
 func TestChainsAndBaselinesAgreeWithTheCPU(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	learned := engine.Algorithm{Rule: engine.Reinforce, ReinforceBaseline: engine.LearnedBaseline, BatchSize: 6, Samples: 7, SleepSteps: 1}
 	single := learned
 	single.Samples = 1
@@ -217,10 +221,7 @@ func TestChainsAndBaselinesAgreeWithTheCPU(t *testing.T) {
 // from blocks of which some numbers have half precision.
 func TestFisherPrecision(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	data, p := stripes(40, 70), oracle.Random(engine.Architecture{Units: []int{70, 40, 33, 5}, Coding: engine.PlusMinusOne}, 3)
 	natural := func(one engine.Engine, precision engine.FisherPrecision) []float32 {
 		a := nrws
@@ -380,10 +381,7 @@ func distance(got, want []float32) float64 {
 // p over the last half of the steps lie within four standard errors.
 func TestTrainingAgreesWithTheCPU(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	const steps = 1000
 	data, p := stripes(40, 12), oracle.Random(engine.Architecture{Units: []int{12, 8, 4}, Coding: engine.PlusMinusOne}, 3)
 	var mean, variance [2]float64
@@ -415,10 +413,7 @@ func TestTrainingAgreesWithTheCPU(t *testing.T) {
 // Each engine must resume from a state of the other.
 func TestEnginesResumeEachOther(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	data, p := stripes(40, 12), oracle.Random(engine.Architecture{Units: []int{12, 8, 4}}, 3)
 	a := nrws
 	a.Optimizer, a.AdamBeta1, a.AdamBeta2, a.AdamEpsilon = engine.Adam, 0.9, 0.999, 1e-8

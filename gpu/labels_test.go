@@ -46,10 +46,7 @@ func bidirectional(arch engine.Architecture) (engine.Algorithm, engine.Data) {
 // Each must continue from a state of the other.
 func TestLabelsAgreeWithTheCPU(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	for _, arch := range labelled() {
 		t.Run(fmt.Sprint(arch.Units), func(t *testing.T) {
 			a, data := bidirectional(arch)
@@ -103,10 +100,7 @@ func TestLabelsAgreeWithTheCPU(t *testing.T) {
 // samples of a row come in several pieces.
 func TestModelsWithLabelsAgreeWithTheCPU(t *testing.T) {
 	e := opened(t)
-	reference, err := engine.Open("cpu")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reference := onCPU(t)
 	for _, arch := range labelled() {
 		t.Run(fmt.Sprint(arch.Units), func(t *testing.T) {
 			_, data := bidirectional(arch)
