@@ -450,7 +450,7 @@ func TestEnginesResumeEachOther(t *testing.T) {
 // allocated after everything is closed.
 func TestMemory(t *testing.T) {
 	e := opened(t)
-	for _, arch := range append(labelled(), engine.Architecture{Units: []int{60, 40, 20}}) {
+	for _, arch := range slices.Concat(labelled(), grouped()[2:], []engine.Architecture{{Units: []int{60, 40, 20}}}) {
 		p := oracle.Random(arch, 3)
 		m, err := e.NewModel(p, engine.FloatingPoint)
 		if err != nil {

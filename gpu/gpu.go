@@ -12,6 +12,5 @@ import "github.com/helmholtz-go/helmholtz/hm/engine"
 
 // lacks lists the features that the engine refuses. The table of docs/gpu.md has the same.
 var lacks = []engine.Feature{
-	engine.GaussianUnits, engine.GroupedUnits, engine.TanhLayers, engine.ConvolvedLayers,
-	engine.KroneckerMetric, engine.GibbsChains, engine.FixedArithmetic, engine.MissingUnits,
+	engine.GaussianUnits, engine.TanhLayers, engine.ConvolvedLayers, engine.KroneckerMetric, engine.GibbsChains, engine.FixedArithmetic, engine.MissingUnits,
 }

@@ -56,7 +56,7 @@ func (c classes) write(w *writer, v *pass, at int) {
 		n, p := product(c.conditions, padded(units), c.parents, padded(1+c.count), c.count, w.parameters.floats(of.first), units, of.width)
 		p.states, p.statesOf, p.means, p.scores, p.scoresStride = c.none, uint32(c.count), c.means, c.off, uint32(c.count)
 		add(w.program, w.ready[v][0], outputs, n, p)
-		o.logits, o.prior, o.conditions, o.off = v.labels[recognition], v.labels[generative], c.conditions, c.off
+		o.logits, o.prior, o.conditions, o.off = v.logits[recognition][top], v.logits[generative][top], c.conditions, c.off
 		o.generativeTiles, o.recognitionTiles = uint32(l.columns(0)-l.columns(top-1)), uint32(l.columns(1)-l.columns(top))
 		o.states, o.statesStride, o.units = v.states[top-1].floats(1), uint32(padded(1+units)), uint32(units)
 		o.conditionsStride, o.offTiles = uint32(padded(units)), uint32(tiles(units, tileSize))

@@ -16,11 +16,30 @@ const (
 type layer struct {
 	first, units, width        int
 	compactFirst, compactWidth int
-	compactStride              int // between units
-	before                     int // numbers on the device before each unit's parameters, which stay 0
+	compactStride              int   // between units
+	before                     int   // numbers on the device before each unit's parameters, which stay 0
+	blocks                     []int // units in each Fisher block, or nil if each unit has a block
 }
 
 func (l layer) count() int { return l.units * l.width }
+
+// run locates consecutive Fisher blocks of a layer, each of the same number of units.
+type run struct{ first, blocks, units int }
+
+func (l layer) runs() (all []run) {
+	if l.blocks == nil {
+		return []run{{0, l.units, 1}}
+	}
+	first := 0
+	for _, units := range l.blocks {
+		if last := len(all) - 1; last < 0 || all[last].units != units {
+			all = append(all, run{first: first, units: units})
+		}
+		all[len(all)-1].blocks++
+		first += units
+	}
+	return all
+}
 
 // layout locates the parameters of each layer: layers[generative][i] has p(hⁱ|hⁱ⁺¹), and
 // layers[recognition][i] has q(hⁱ|hⁱ⁻¹).
@@ -43,7 +62,7 @@ func newLayout(a engine.Architecture) layout {
 		l.layers[n] = make([]layer, len(a.Units))
 		for i := range a.Units {
 			c := network(n).Connection(a, i)
-			l.layers[n][i] = l.add(layer{units: c.Outputs, compactFirst: compact, compactWidth: c.Inputs, compactStride: c.Inputs})
+			l.layers[n][i] = l.add(layer{units: c.Outputs, compactFirst: compact, compactWidth: c.Inputs, compactStride: c.Inputs, blocks: a.Blocks(i)})
 			compact += c.Outputs * c.Inputs
 		}
 	}
@@ -101,16 +120,16 @@ func (l layout) each(visit func(n network, i int, of layer)) {
 	}
 }
 
-// columns returns the number of columns of tiles that cover the units of layer first and of the
-// layers above. It is also the number of scores per row of a network whose lowest layer is first. A label has
-// one score.
+// columns returns the number of scores per row of a network whose lowest layer is first. A layer has one score for
+// each column of tiles that covers its units, or for each categorical variable.
 func (l layout) columns(first int) int {
 	n := 0
 	for i, units := range l.Units[first:] {
-		if l.isLabel(first + i) {
-			units = 1
+		if variables := l.Variables(first + i); variables != nil {
+			n += len(variables)
+		} else {
+			n += tiles(units, tileSize)
 		}
-		n += tiles(units, tileSize)
 	}
 	return n
 }

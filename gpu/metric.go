@@ -13,8 +13,8 @@ import (
 type form int
 
 const (
-	direct       form = iota // size × size per unit, packed
-	halvedDirect             // size × size per unit, halved
+	direct       form = iota // size × size per unit or group, packed
+	halvedDirect             // size × size per unit or group, halved
 	inner                    // rows × rows per unit, packed, in Woodbury's form (Várady 2025, 5.12)
 	diagonalForm             // size per unit
 )
@@ -25,12 +25,31 @@ const (
 type inverse struct {
 	form      form
 	blocks    address
+	side      int     // of the largest block, rows and columns
 	rows      int     // number of samples from which the blocks were estimated
 	samples   address // inner: U, rows × size
 	gram      address // inner: U Uᵀ
 	projected address // inner: the products of U with each unit's gradient
 	products  address // inner: projected times the inner matrices, transposed
 	flags     int     // index of the first unit's flag in trainer.failed
+}
+
+// stored returns the length of an n × n block of a form.
+func (f form) stored(n int) int {
+	if f == halvedDirect {
+		return halved(n)
+	}
+	return packed(n)
+}
+
+// runs visits the runs of blocks of a layer, with the number of rows of a direct block and the address of the first block.
+func (v *inverse) runs(of layer, visit func(r run, side int, blocks address)) {
+	blocks := v.blocks
+	for _, r := range of.runs() {
+		side := r.units * of.width
+		visit(r, side, blocks)
+		blocks = blocks.floats(r.blocks * v.form.stored(side))
+	}
 }
 
 func describeBlocks(a engine.Algorithm, of layer, samples int) engine.Blocks {
@@ -53,20 +72,25 @@ func blockSamples(n network, i, data, samples int) int {
 
 // newInverse allocates the blocks of a layer, which are estimated from a number of samples.
 func newInverse(m *memory, a engine.Algorithm, of layer, samples int) *inverse {
-	v := &inverse{}
+	v := &inverse{side: min(of.width, samples)}
 	switch {
 	case a.Metric == engine.Diagonal:
 		v.form, v.blocks = diagonalForm, m.floats(of.count())
-	case samples < of.compactWidth:
+	case samples < of.compactWidth && of.blocks == nil:
 		v.form, v.blocks = inner, m.floats(of.units*packed(samples))
 		v.samples = m.floats(samples * of.width)
 		v.gram = m.floats(samples * samples)
 		v.projected = m.floats(of.units * samples)
 		v.products = m.floats(padded(of.units) * samples)
-	case a.FisherPrecision == engine.SixteenBits:
-		v.form, v.blocks = halvedDirect, m.floats(of.units*halved(of.width))
 	default:
-		v.form, v.blocks = direct, m.floats(of.units*packed(of.width))
+		if v.form = direct; a.FisherPrecision == engine.SixteenBits {
+			v.form = halvedDirect
+		}
+		size := 0
+		v.runs(of, func(r run, side int, _ address) {
+			v.side, size = max(v.side, side), size+r.blocks*v.form.stored(side)
+		})
+		v.blocks = m.floats(size)
 	}
 	return v
 }
@@ -175,11 +199,9 @@ func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
 			return
 		}
 		o := blocksOf{
-			residuals: e.residuals, parents: e.parents, weights: e.weights,
-			inverses: v.blocks, scratch: t.scratch, failed: t.failed.floats(v.flags), scratchSize: uint64(t.scratchSize),
+			parents: e.parents, weights: e.weights, scratch: t.scratch, scratchSize: uint64(t.scratchSize),
 			residualsStride: uint32(e.residualsStride), parentsStride: uint32(e.parentsStride),
-			rows: uint32(e.rows), units: uint32(of.units), size: uint32(of.width), halved: ifTrue(v.form == halvedDirect),
-			scale: float32(e.scale), damping: alpha,
+			rows: uint32(e.rows), halved: ifTrue(v.form == halvedDirect), scale: float32(e.scale), damping: alpha,
 		}
 		at := first
 		if v.form == inner {
@@ -187,7 +209,11 @@ func (t *trainer) writeEstimates(w *writer, step *stepPrograms) {
 			n, gram := product(v.gram, e.rows, v.samples, of.width, e.rows, v.samples, e.rows, of.width)
 			at = add(w.program, first, outputs, n, gram)
 		}
-		add(w.program, at, blocks, of.units, o)
+		v.runs(of, func(r run, side int, inverses address) {
+			o.residuals, o.inverses, o.failed = e.residuals.floats(r.first), inverses, t.failed.floats(v.flags+r.first)
+			o.units, o.size = uint32(r.units), uint32(side)
+			add(w.program, at, blocks, r.blocks, o)
+		})
 	})
 }
 
@@ -199,10 +225,12 @@ func (t *trainer) checkInverses() (err error) {
 	failed := make([]uint32, t.flags)
 	download(t.memory, failed, t.failed)
 	t.layout.each(func(n network, i int, of layer) {
-		for j, f := range failed[t.inverses[n][i].flags:][:of.units] {
-			if f != 0 && err == nil {
-				err = &engine.Singular{Step: t.state.Step, Layer: i, Network: n, Err: fmt.Errorf(
-					"the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", j, t.job.Algorithm.Damping)}
+		for _, r := range of.runs() {
+			for j, f := range failed[t.inverses[n][i].flags+r.first:][:r.blocks] {
+				if f != 0 && err == nil {
+					err = &engine.Singular{Step: t.state.Step, Layer: i, Network: n, Err: fmt.Errorf(
+						"the Fisher block of unit %d cannot be inverted at damping %g: raise the damping, or lower the learning rate if training has diverged", r.first+j*r.units, t.job.Algorithm.Damping)}
+				}
 			}
 		}
 	})
@@ -221,9 +249,12 @@ func (t *trainer) applyMetric(w *writer, at int, n network, i int, of layer, pla
 	case diagonalForm:
 		add(w.program, at, scale, tiles(of.count(), elements), scaleOf{numbers: plain, factors: v.blocks, products: natural, count: uint32(of.count())})
 	case direct, halvedDirect:
-		add(w.program, at, multiplyBlocks, of.units, multiplyBlocksOf{
-			blocks: v.blocks, vectors: plain, products: natural, size: uint32(of.width), units: uint32(of.units),
-			vectorsStride: uint32(of.width), vectorsStep: 1, productsStride: uint32(of.width), productsStep: 1, halved: ifTrue(v.form == halvedDirect), scale: float32((1 + alpha) / alpha),
+		v.runs(of, func(r run, side int, blocks address) {
+			first := r.first * of.width
+			add(w.program, at, multiplyBlocks, r.blocks, multiplyBlocksOf{
+				blocks: blocks, vectors: plain.floats(first), products: natural.floats(first), size: uint32(side), units: uint32(r.blocks),
+				vectorsStride: uint32(side), vectorsStep: 1, productsStride: uint32(side), productsStep: 1, halved: ifTrue(v.form == halvedDirect), scale: float32((1 + alpha) / alpha),
+			})
 		})
 	case inner:
 		// (αI + Uᵀ Q U)⁻¹ = (I − Uᵀ C U)/α

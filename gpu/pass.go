@@ -18,12 +18,15 @@ type pass struct {
 	samples int // per datum; 1 for dreams
 	// states[i] holds one row [1; hⁱ] per sample. states[0] of an upward pass holds one per datum.
 	states []address
-	shared address    // logits of h¹, one row per datum, if a datum has several samples
-	labels [2]address // logits of a label at the top in each network, one row per sample
+	shared address // logits of h¹, one row per datum, if a datum has several samples
+	// variables[i] lists the categorical variables of layer i as the kernels read them, and logits has the logits of such
+	// layers for each network, one row per sample. They are null addresses for other layers.
+	variables []address
+	logits    [2][]address
 	// These have one row per sample for each network and layer, or a null address if they are not wanted:
 	// residuals on − σ(a), derivatives ∂H/∂a of the units' entropies, and means.
 	residuals, slopes, means [2][]address
-	scores                   [2]address // parts of log-probabilities, one per column of tiles and row
+	scores                   [2]address // parts of log-probabilities, one per column and row
 	one                      address    // the parent of the prior
 }
 
@@ -31,22 +34,31 @@ type pass struct {
 const mostIndexed = 1<<32 - elements
 
 func newPass(m *memory, l layout, data, samples int) *pass {
-	v := &pass{layout: l, data: data, samples: samples, states: make([]address, len(l.Units))}
+	v := &pass{layout: l, data: data, samples: samples, states: make([]address, len(l.Units)), variables: make([]address, len(l.Units))}
 	if l.size > mostIndexed {
 		m.fail(fmt.Errorf("%d parameters are too many for the 32-bit indices of the backend %s: use fewer units, or --backend cpu", l.Size(), name))
 	}
 	for i, units := range l.Units {
 		rows, _ := v.stateRows(i)
 		v.states[i] = v.matrix(m, i, rows, 1+units)
+		var variables []uint32
+		first := 0
+		for _, of := range l.Variables(i) {
+			variables = append(variables, uint32(first), uint32(of.Units), ifTrue(of.Rest))
+			first += of.Units
+		}
+		v.variables[i] = hold(m, variables)
 	}
 	if samples > 1 {
 		v.shared = m.floats(data * padded(l.Units[1]))
 	}
 	for n := range v.scores {
-		if top := l.Depth(); l.isLabel(top) {
-			v.labels[n] = v.matrix(m, top, v.rows(), l.Units[top])
+		v.residuals[n], v.slopes[n], v.means[n], v.logits[n] = make([]address, len(l.Units)), make([]address, len(l.Units)), make([]address, len(l.Units)), make([]address, len(l.Units))
+		for i := n; i < len(l.Units); i++ {
+			if l.Variables(i) != nil {
+				v.logits[n][i] = v.matrix(m, i, v.rows(), l.Units[i])
+			}
 		}
-		v.residuals[n], v.slopes[n], v.means[n] = make([]address, len(l.Units)), make([]address, len(l.Units)), make([]address, len(l.Units))
 		v.scores[n] = m.doubles(l.columns(n) * data * samples)
 	}
 	v.one = hold(m, []float32{1, 0, 0, 0})
@@ -194,14 +206,21 @@ func (w *writer) layer(v *pass, n network, i int, do mode) {
 		at = add(w.program, at, outputs, count, logits)
 		o.logits, o.logitsOf = v.shared, uint32(v.samples)
 	}
-	if v.layout.isLabel(i) {
-		delete(w.narrow, v)
-		count, logits := product(v.labels[n], int(o.stride), o.parents, int(o.parentsStride), v.rows(), o.weights, l.units, l.width)
-		at = add(w.program, at, outputs, count, logits)
-		ready[i] = add(w.program, at, softmax, tiles(v.rows(), tileSize), softmaxOf{
-			logits: v.labels[n], states: o.states, residuals: o.residuals, means: o.means, scores: o.scores,
-			rows: o.rows, units: o.units, stride: o.stride, statesStride: o.statesStride, draw: o.draw, samples: o.samples, place: o.place,
+	if count := len(v.layout.Variables(i)); count > 0 {
+		if o.logits == 0 {
+			inTiles, logits := product(v.logits[n][i], int(o.stride), o.parents, int(o.parentsStride), v.rows(), o.weights, l.units, l.width)
+			at = add(w.program, at, outputs, inTiles, logits)
+			o.logits, o.logitsOf = v.logits[n][i], 1
+		}
+		at = add(w.program, at, softmax, matrixTiles(v.rows(), count), softmaxOf{
+			variables: v.variables[i], logits: o.logits, states: o.states, residuals: o.residuals, means: o.means, scores: o.scores,
+			rows: o.rows, count: uint32(count), stride: o.stride, logitsOf: o.logitsOf,
+			statesStride: o.statesStride, statesOf: o.statesOf, draw: o.draw, samples: o.samples, place: o.place,
 		})
+		if do.draw {
+			delete(w.narrow, v)
+			ready[i] = at
+		}
 		return
 	}
 	columns := tiles(l.units, tileSize)

@@ -123,11 +123,11 @@ type advanceOf struct {
 }
 
 type softmaxOf struct {
-	logits                           address
-	states, residuals, means, scores address
-	rows, units, stride              uint32
-	statesStride, draw, samples      uint32
-	place                            place
+	variables, logits                     address
+	states, residuals, means, scores      address
+	rows, count, stride, logitsOf         uint32
+	statesStride, statesOf, draw, samples uint32
+	place                                 place
 }
 
 type scoreLabelsOf struct {

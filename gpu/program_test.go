@@ -84,6 +84,9 @@ func TestOperationsOfAPhaseAreIndependent(t *testing.T) {
 			test(t, a, data, arch)
 		})
 	}
+	for _, arch := range grouped() {
+		t.Run(fmt.Sprint("groups ", arch.Units), func(t *testing.T) { test(t, nrws, categories(40, arch), arch) })
+	}
 }
 
 // The diagonal of many rows must come before other operations, and the diagonal of few rows after them.

@@ -53,6 +53,11 @@ func (e *cuda) NewTrainer(job engine.Job, state *engine.State) (engine.Trainer, 
 	if a := job.Algorithm; arch.Labels() > 0 && (job.Data.Labels == nil || a.Rule != engine.Bidirectional || a.Metric != engine.Euclidean || a.HasEntropy()) {
 		return nil, fmt.Errorf("the backend %s trains machines with labels only on rows with labels, by the method bihm without entropy regularisers: use these, or --backend cpu", name)
 	}
+	for i := range arch.Units {
+		if a := job.Algorithm; arch.Variables(i) != nil && (a.Entropy != 0 || a.Chains && i > 0) {
+			return nil, fmt.Errorf("the backend %s has neither entropy regularisers nor chains of the training rows for the categorical units of layer %d: omit them, or the groups", name, i)
+		}
+	}
 	m, err := e.device.newMemory()
 	if err != nil {
 		return nil, err
@@ -142,15 +147,18 @@ func (t *trainer) makeInverses(threadBlocks int) {
 	}
 	t.layout.each(func(n network, i int, of layer) {
 		samples := blockSamples(n, i, a.BatchSize, a.MostSamples())
-		side := min(of.width, samples)
-		if a.Metric == engine.Block && side > mostPacked {
-			t.memory.fail(fmt.Errorf("layer %d: the backend %s can multiply Fisher blocks of at most %d × %d numbers, and these would have %d × %d: lower the batch size or the number of samples, or choose the diagonal metric",
-				i, name, mostPacked, mostPacked, side, side))
+		v := newInverse(t.memory, a, of, samples)
+		if side := v.side; a.Metric == engine.Block && side > mostPacked {
+			remedy := "lower the batch size or the number of samples"
+			if of.blocks != nil {
+				remedy = "use smaller groups or layers"
+			}
+			t.memory.fail(fmt.Errorf("layer %d: the backend %s can multiply Fisher blocks of at most %d × %d numbers, and these would have %d × %d: %s, or choose the diagonal metric",
+				i, name, mostPacked, mostPacked, side, side, remedy))
 		}
-		t.inverses[n][i] = newInverse(t.memory, a, of, samples)
-		t.inverses[n][i].flags = t.flags
+		t.inverses[n][i], v.flags = v, t.flags
 		t.flags += of.units
-		t.scratchSize = max(t.scratchSize, 2*packed(side)+tileSize*tiles(samples, tileSize))
+		t.scratchSize = max(t.scratchSize, 2*packed(v.side)+tileSize*tiles(samples, tileSize))
 	})
 	if a.Metric == engine.Block {
 		t.scratch = t.memory.floats(threadBlocks * t.scratchSize)

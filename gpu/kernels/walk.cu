@@ -224,13 +224,21 @@ struct Advance {
   u32 states_stride, units, samples, data;
 };
 
-// Softmax: a label for some rows, whose logits Outputs has stored, TILE rows a tile.
+// Variable is a categorical variable: consecutive units of a layer, at most one of which is on. rest says whether
+// none of them may be on, which has the logit 0.
+struct Variable {
+  u32 first, units, rest;
+};
+
+// Softmax: the categorical variables of a layer for some rows, whose logits Outputs has stored. A tile has TILE
+// rows and at most TILE variables.
 struct Softmax {
+  const Variable *variables;
   const float *logits;
-  float *states, *residuals, *means; // behind the leading 1: takes draws, or has the states to score; takes on − π; takes π
-  double *scores;
-  u32 rows, units, stride; // stride: of logits, residuals and means
-  u32 states_stride, draw, samples;
+  float *states, *residuals, *means; // states: behind the leading 1; takes draws, or has the states to score; residuals: takes on − π; means: takes π
+  double *scores; // takes log-probabilities: of each variable, of each row
+  u32 rows, count, stride, logits_of; // count: of variables; stride: of logits, residuals and means
+  u32 states_stride, states_of, draw, samples; // as in Outputs
   Place place;
 };
 
@@ -271,20 +279,22 @@ struct Condition {
   float off;
 };
 
-// Blocks: inverses of Fisher blocks, one tile a unit. The weight of a sample is
-// that of its row times σ'(a) = |δ|(1−|δ|) of its residual δ.
+// Blocks: inverses of Fisher blocks, one tile a variable of some units. A Bernoulli unit is a variable of one unit,
+// and the units of a categorical variable share a block. The weight of a sample is that of its row times σ'(a) =
+// |δ|(1−|δ|) of its residual δ.
 //
 //   direct: α (αI + Uᵀ Q U)⁻¹                       size × size
 //   inner:  √Q (αI + √Q U Uᵀ √Q)⁻¹ √Q               rows × rows
+//   shared: α (αI + Σ w (diag π − π πᵀ) ⊗ u uᵀ)⁻¹   size × size
 //
 // They are symmetric. Direct ones are kept as Halved ones if halved, the others as Packed ones.
 struct Blocks {
   const float *residuals, *parents, *weights, *gram; // gram: U Uᵀ, only for inner ones
   float *inverses, *scratch; // scratch: for each thread block
-  u32 *failed;               // takes 1 of a unit whose block cannot be inverted
+  u32 *failed;               // takes 1 of a variable whose block cannot be inverted
   u64 scratch_size;          // of each thread block, numbers
   u32 residuals_stride, parents_stride;
-  u32 rows, units, size, halved;
+  u32 rows, units, size, halved; // units: of a variable
   float scale, damping; // scale: of the weights, or the weight where there are none
 };
 
@@ -995,36 +1005,43 @@ __device__ __noinline__ void advance(const Advance &o, u32 d, const u32 *inputs)
   }
 }
 
-// log_total is log Σ eᵃ of n logits a, or of a + b if b is given.
-__device__ double log_total(const float *a, const float *b, u32 n) {
-  double largest = -1.0 / 0.0, sum = 0;
+// log_total is log Σ eᵃ of n logits a, or of a + b if b is given. rest adds the logit 0.
+__device__ double log_total(const float *a, const float *b, u32 n, bool rest = false) {
+  double largest = rest ? 0 : -1.0 / 0.0;
   for (u32 j = 0; j < n; j++) {
     double l = b ? a[j] + b[j] : a[j];
     largest = l > largest ? l : largest;
   }
+  double sum = rest ? exp(-largest) : 0;
   for (u32 j = 0; j < n; j++) sum += exp((b ? a[j] + b[j] : a[j]) - largest);
   return largest + log(sum);
 }
 
 __device__ __noinline__ void softmax(u64 key, const Softmax &o, u32 t, const u32 *inputs) {
-  for (u32 row = t * TILE + threadIdx.x; row < o.rows && row < (t + 1) * TILE; row += blockDim.x) {
-    u64 at = (u64)row * o.stride;
-    const float *a = o.logits + at;
-    float *states = o.states + (u64)row * o.states_stride;
-    double total = log_total(a, nullptr, o.units);
+  u32 columns = (o.count + TILE - 1) / TILE, first = t % columns * TILE, width = min((u32)TILE, o.count - first);
+  for (u32 e = threadIdx.x; e < TILE * width; e += blockDim.x) {
+    u32 row = t / columns * TILE + e / width, v = first + e % width;
+    if (row >= o.rows) return;
+    Variable of = o.variables[v];
+    u64 at = (u64)row * o.stride + of.first;
+    const float *a = o.logits + (u64)(row / o.logits_of) * o.stride + of.first;
+    float *states = o.states + (u64)(row / o.states_of) * o.states_stride + of.first;
+    double total = log_total(a, nullptr, of.units, of.rest);
     if (o.draw) {
-      double left = uniform(draws(key, o.place, inputs, row / o.samples, row % o.samples, 0).word[0]);
-      u32 on = 0;
-      while (on < o.units - 1 && !((left -= exp(a[on] - total)) < 0)) on++;
-      states[-1] = 1;
-      for (u32 j = 0; j < o.units; j++) states[j] = j == on;
+      double left = uniform(draws(key, o.place, inputs, row / o.samples, row % o.samples, v).word[v % 4]);
+      u32 on = 0, last = of.rest ? of.units : of.units - 1;
+      while (on < last && !((left -= exp(a[on] - total)) < 0)) on++;
+      if (of.first == 0) states[-1] = 1;
+      for (u32 j = 0; j < of.units; j++) states[j] = j == on;
     }
-    for (u32 j = 0; j < o.units; j++) {
+    double score = -total; // if no unit is on
+    for (u32 j = 0; j < of.units; j++) {
       double log = a[j] - total, mean = exp(log);
-      if (states[j] > 0) o.scores[row] = log;
+      if (states[j] > 0) score = log;
       if (o.residuals) o.residuals[at + j] = (float)(states[j] - mean);
       if (o.means) o.means[at + j] = (float)mean;
     }
+    o.scores[(u64)v * o.rows + row] = score;
   }
 }
 
@@ -1294,11 +1311,48 @@ __device__ void square(const Packed &a, const Packed &x) {
   }
 }
 
-// information is the weight of sample r in the Fisher block of unit j.
+// weight is the weight of sample r, and information its weight in the Fisher block of unit j.
+template <class O> __device__ float weight(const O &o, u32 r) { return o.weights ? o.scale * o.weights[r] : o.scale; }
 template <class O> __device__ float information(const O &o, u32 r, u32 j) {
   float d = fabsf(o.residuals[(u64)r * o.residuals_stride + j]);
-  float w = o.weights ? o.scale * o.weights[r] : o.scale;
-  return w * d * (1 - d);
+  return weight(o, r) * d * (1 - d);
+}
+
+// Expected has at each depth, a sample, the numbers π u of the units of a categorical variable, one unit behind
+// another, times a weight. Without residuals it has u for each unit.
+struct Expected {
+  enum { ALONG = 0 };
+  const float *residuals, *parents, *weights; // weights: 1 where there are none
+  u32 residuals_stride, parents_stride;
+  int width, first, rows; // width: numbers of a unit
+  float scale;
+  __device__ __forceinline__ float4 four(int n, int from, int depth) const {
+    int row = first + lane() / 4 * 4, k = from + lane() % 4 * 4 + n;
+    bool inside = row < rows && k < depth;
+    float4 x = ::four(parents + (k * parents_stride + row % width), inside);
+    float w = inside && weights ? scale * weights[k] : scale;
+    if (inside && residuals) {
+      float d = residuals[(u64)k * residuals_stride + row / width]; // on − π
+      w *= d > 0 ? 1 - d : -d;
+    }
+    return {x.x * w, x.y * w, x.z * w, x.w * w};
+  }
+};
+
+// sum_variable writes tile (i, k) of Σ w (diag π − π πᵀ) ⊗ u uᵀ of a variable to shared().tile.
+__device__ __noinline__ void sum_variable(const Blocks &o, u32 variable, const float *weights, int i, int k) {
+  int width = o.size / o.units;
+  const float *residuals = o.residuals + variable * o.units;
+  Expected left = {residuals, o.parents, weights, o.residuals_stride, o.parents_stride, width, i * TILE, (int)o.size, 1};
+  Expected right = {nullptr, o.parents, nullptr, 0, o.parents_stride, width, k * TILE, (int)o.size, 1};
+  bool same = i * TILE / width <= (k * TILE + TILE - 1) / width; // whether a unit has rows and columns of the tile
+  if (same) {
+    multiply<NEITHER>(left, right, o.rows);
+    for (int e = threadIdx.x; e < TILE * TILE; e += blockDim.x)
+      if ((i * TILE + e / TILE) / width != (k * TILE + e % TILE) / width) shared().tile[e / TILE][e % TILE] = 0;
+  }
+  right.residuals = residuals, right.residuals_stride = o.residuals_stride, right.scale = -1;
+  multiply<NEITHER>(left, right, o.rows, 0, same);
 }
 
 __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
@@ -1307,13 +1361,15 @@ __device__ __noinline__ void blocks(const Blocks &o, u32 j) {
   Packed a = {o.halved ? x.data + x.size() : o.inverses + j * x.size(), n};
   float *q = x.data + (o.halved ? 2 : 1) * x.size();
   for (u32 r = threadIdx.x; r < (u32)TILE * ((o.rows + TILE - 1) / TILE); r += blockDim.x) {
-    float w = r < o.rows ? information(o, r, j) : 0;
+    float w = r >= o.rows ? 0 : o.units > 1 ? weight(o, r) : information(o, r, j);
     q[r] = o.gram ? sqrtf(w) : w;
   }
   __syncthreads();
   for (int i = 0; i < a.tiles(); i++) {
     for (int k = 0; k <= i; k++) {
-      if (!o.gram) {
+      if (o.units > 1) {
+        sum_variable(o, j, q, i, k);
+      } else if (!o.gram) {
         AcrossDepth left = {o.parents, o.parents_stride, i * TILE, a.n}, right = left;
         right.first = k * TILE;
         multiply<RIGHT>(Weighted{left, q, 1}, right, o.rows);

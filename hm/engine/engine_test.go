@@ -59,6 +59,10 @@ func TestRefuse(t *testing.T) {
 	if asked := slices.Concat(plain.Features(), Algorithm{Metric: Block}.Features()); len(asked) > 0 {
 		t.Errorf("a dense machine of Bernoulli units asks for %v", asked)
 	}
+	mixed := Architecture{Units: []int{4, 4}, Kinds: []Kind{Categorical}, Groups: [][]Group{{{Units: 3}, {Units: 1, Real: true}}}}
+	if asked := mixed.Features(); !slices.Equal(asked, []Feature{GaussianUnits, GroupedUnits}) {
+		t.Errorf("a machine with a group of real numbers asks for %v", asked)
+	}
 	for feature, asked := range map[Feature][]Feature{
 		GaussianUnits:   Architecture{Units: []int{4, 4}, Kinds: []Kind{Gaussian}}.Features(),
 		ConvolvedLayers: Architecture{Units: []int{4, 4}, Convolutions: []Convolution{{Stride: 1}}}.Features(),

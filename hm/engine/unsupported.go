@@ -62,8 +62,11 @@ func Refuse(name string, lacks, asked []Feature) error {
 // Features returns the engine features that the machine needs.
 func (a Architecture) Features() []Feature {
 	var asked []Feature
-	if slices.Contains(a.Kinds, Gaussian) {
-		asked = append(asked, GaussianUnits)
+	for i := range a.Units {
+		if !a.Binary(i) {
+			asked = append(asked, GaussianUnits)
+			break
+		}
 	}
 	if len(a.Groups) > 0 {
 		asked = append(asked, GroupedUnits)

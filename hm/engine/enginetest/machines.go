@@ -45,7 +45,7 @@ func ofFour(q, p bool) engine.Architecture {
 // tinyTanh has one tanh layer in each conditional, wideTanh two. Some variables of tinyCategorical have a
 // category without a unit, and one of these is a Bernoulli unit. Some variables of wideCategorical span the
 // pieces into which engines cut a layer. mixedGroups has layers of mixed kinds, and tanh layers. categorical has
-// variables and a tanh layer, gaussian a Gaussian visible and a Gaussian hidden unit.
+// variables, without and with a tanh layer, gaussian a Gaussian visible and a Gaussian hidden unit.
 var (
 	tinyTanh        = engine.Architecture{Units: []int{3, 2, 2}, Tanh: []int{2}}
 	wideTanh        = engine.Architecture{Units: []int{40, 6, 7}, Tanh: []int{35, 4}, Coding: engine.PlusMinusOne}
@@ -61,7 +61,7 @@ var (
 		Units: []int{7, 3, 2}, Kinds: []engine.Kind{engine.Categorical, engine.Categorical}, Tanh: []int{3}, Coding: engine.PlusMinusOne,
 		Groups: [][]engine.Group{{{Units: 2, Real: true}, {Units: 3}, {Units: 1, Rest: true}, {Units: 1, Real: true}}, {{Units: 2}, {Units: 1, Real: true}}},
 	}
-	categorical = []engine.Architecture{{
+	categorical = []engine.Architecture{tinyCategorical, {
 		Units: tinyCategorical.Units, Kinds: tinyCategorical.Kinds, Coding: engine.PlusMinusOne, Groups: tinyCategorical.Groups, Tanh: []int{3},
 	}}
 	gaussian = []engine.Architecture{{Units: []int{1, 1}, Kinds: []engine.Kind{engine.Gaussian, engine.Gaussian}}}
