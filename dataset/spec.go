@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/helmholtz-go/helmholtz/internal/names"
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
 
@@ -230,7 +231,7 @@ func (s Spec) load() (source, error) {
 		return source{}, err
 	}
 	path, _ := filepath.Abs(s.Name)
-	return source{}, fmt.Errorf("%w; there is no file or folder %s either%s", noSet(s.Name), path, existing(fs.ErrNotExist, s.Name))
+	return source{}, fmt.Errorf("%w; there is no file or folder %s either%s", noSet(s.Name), path, files.Remedy(fs.ErrNotExist, s.Name))
 }
 
 func (s Spec) check() error {
