@@ -383,7 +383,9 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 			if !(math.Abs(v) <= math.MaxFloat32) {
 				return fmt.Errorf("%s: float32 cannot hold %v: leave out the row, or scale the column", r.place(k), v)
 			}
-			reals = append(reals, float32(v))
+			if reals = append(reals, float32(v)); r.lost == "" && isLost(v) {
+				r.lost = fmt.Sprintf("%s: %v", r.place(k), v)
+			}
 			continue
 		}
 		grey, ok := gray(v)
@@ -415,6 +417,9 @@ type spread struct{ n, first, sum, squares, most float64 }
 func (c *spread) add(x float64) {
 	if c.n == 0 {
 		c.first = x
+// isLost reports whether a number is not 0, but so close to 0 that float32 keeps few of its digits, or 0.
+func isLost(v float64) bool { return v != 0 && math.Abs(v) < 0x1p-126 }
+
 	}
 	v := x - c.first
 	c.n, c.sum, c.squares, c.most = c.n+1, c.sum+v, c.squares+v*v, max(c.most, math.Abs(x))

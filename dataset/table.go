@@ -1305,7 +1305,7 @@ func fill[T float32 | float64](to []T, parts []coding, units int) {
 	})
 }
 
-// arePlain reports whether no number of parts is one that checkMissing, divideBy or checkPrecise may refuse. The first file has
+// arePlain reports whether no number of parts is one that checkMissing, divideBy or checkPrecise may refuse or name. The first file has
 // train rows.
 func arePlain(parts []coding, train int) bool {
 	var doubtful atomic.Bool
@@ -1324,7 +1324,7 @@ func arePlain(parts []coding, train int) bool {
 				}
 				most, deviation = of.most, of.deviation()
 			}
-			if !(most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*most)) {
+			if !(most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*most)) || slices.ContainsFunc(numbers, isLost) {
 				doubtful.Store(true)
 			}
 		}
