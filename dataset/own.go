@@ -288,6 +288,7 @@ func (s Spec) loadLike(set *Set, gaps *Gaps) (source, error) {
 		}
 	case t != nil:
 		data.train, _, err = t.coded(s, nil)
+		data.doubt = t.apart(s.Name, gaps)
 	default:
 		if err := data.checkOnePart(s.Name); err != nil {
 			return source{}, err
@@ -306,6 +307,34 @@ func (data source) checkOnePart(path string) error {
 		return fmt.Errorf("the file %s has more than one part: name a file of one array or table, or of one list of sequences, train, in the format of the training rows", path)
 	}
 	return nil
+// apart returns a line on the columns of numbers in a file that has the columns of a set, or "". In such a column, most numbers
+// are farther from the training numbers than these from each other.
+func (t *table) apart(path string, gaps *Gaps) string {
+	var columns []string
+	for i, c := range t.like {
+		if c.Numbers == nil || c.Numbers.Least == c.Numbers.Greatest || c.Units == 0 {
+			continue // as in schemas of earlier versions, which lack the range
+		}
+		var known []float64
+		far, least, greatest := 0, c.Numbers.Least, c.Numbers.Greatest
+		for r, v := range t.columns[i].numbers {
+			if _, named := t.columns[i].ranges[r]; named || gaps != nil && gaps.missing[r][i] {
+				continue
+			}
+			if known = append(known, v); max(least-v, v-greatest) > greatest-least {
+				far++
+			}
+		}
+		if len(known) >= fewNumbers && 2*far > len(known) {
+			columns = append(columns, fmt.Sprintf("%q, %v to %v, in training rows %v to %v", c.Name, slices.Min(known), slices.Max(known), least, greatest))
+		}
+	}
+	if columns == nil {
+		return ""
+	}
+	return fmt.Sprintf("most numbers of columns of %s are far from the training numbers (%s): check that they have the same unit", path, strings.Join(columns, "; "))
+}
+
 }
 
 // files returns Name or, if Test is set, Name + and + Test.
@@ -377,7 +406,7 @@ func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
 	spec.binarize(of, philox.NewStream(spec.Seed, philox.Binarize, rowsOfFile))
 	split := of.as("given")
 	if constant > 0 {
-		split.notice = fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path)
+		data.doubt = names.Lines(data.doubt, fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path))
 	}
 	return split, nil
 }
@@ -385,6 +414,7 @@ func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
 // fromFile reports whether the rows of the set come from a file of the user.
 func (s *Set) fromFile() bool { return s.spec.IsFile() && !s.madeFromRows }
 
+	split.notice = data.doubt
 // finish gives the rows of the user's files their labels, weights, shape and scale, or the scale of a set. It refuses
 // missing values, and images of several shapes.
 func (s Spec) finish(data *source, set *Set) error {
