@@ -50,7 +50,7 @@ func TestColumnsWithTwoValues(t *testing.T) {
 	if set := opened(t, Spec{Name: path, Binarization: Real, Columns: "sex=real"}); set.Columns()[1].Kind != RealColumn {
 		t.Errorf("with a given kind: %v", set.Columns())
 	}
-	_, err = Spec{Name: written(t, "coded.csv", replaced(table30("age,sex", "%[2]d5.5,@"), "1", "2")+"30,-9\n"), Missing: "-9", Binarization: Real}.Open()
+	_, err = Spec{Name: written(t, "coded.csv", replaced(table30("age,sex", "%[2]d5.5,@"), "1", "2")+"30,-9\n"), Missing: Codes{"-9"}, Binarization: Real}.Open()
 	wantError(t, err, `line 32, column "sex": a missing value ("-9")`)
 }
 
