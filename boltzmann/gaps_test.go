@@ -91,6 +91,35 @@ func TestLogPOfObservedUnits(t *testing.T) {
 	}
 }
 
+// Log p by the bridge is the mean over the rows with their weights of log p of their observed values, with log Z by the bridge, and 0 for
+// a row without observed values. Its error has the error of log Z by the share of the other rows.
+func TestLogPOfObservedUnitsByTheBridge(t *testing.T) {
+	m := randomModel(t, 4, 3)
+	of, set := exactly(m), openTable(t, exactly(m), 100, 0.3, 1)
+	rows := split([][]float64{{0, 0, 0, 0}, {1, 0, 1, 1}, {0, 1, 1, 0}})
+	rows.Missing = []bool{true, true, true, true, false, true, false, false, false, false, false, false}
+	rows.Weights = []float64{2, 1, 3}
+	e, err := laddered(t, m.WithSeed(1), 40, 0.3, 0.7).Evaluate(t.Context(), set, rows, Annealing{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var logP []float64
+	for r, v := range rows.Floats() {
+		logP = append(logP, logObserved(of, v, rows.Missing[4*r:][:4]))
+	}
+	want := stat.Mean(logP, rows.Weights) + 4./6*float64(e.LogZ.Value-e.Bridge.LogZ)
+	if got := float64(e.Bridge.LogP); logP[0] > 1e-12 || math.Abs(got-want) > 1e-12 || e.Bridge.LogZ == e.LogZ.Value {
+		t.Errorf("log p by the bridge is %v, want %v", got, want)
+	}
+	if got, want := float64(e.Bridge.LogPSE), math.Hypot(float64(e.LogPSE), 4./6*float64(e.Bridge.SE)); math.Abs(got-want) > 1e-12 {
+		t.Errorf("its standard error is %v, want %v", got, want)
+	}
+	rows.Missing = slices.Repeat([]bool{true}, 12)
+	if e, err = laddered(t, m.WithSeed(1), 40, 0.3, 0.7).Evaluate(t.Context(), set, rows, Annealing{}, nil); err != nil || math.Abs(float64(e.Bridge.LogP)) > 1e-12 || e.Bridge.LogPSE != 0 {
+		t.Errorf("log p of no values by the bridge is %v ± %v (%v)", e.Bridge.LogP, e.Bridge.LogPSE, err)
+	}
+}
+
 // Log p of a row without observed values is 0, exactly and without an error, also if log Z is annealed, and its free energy costs
 // nothing. Other rows keep their log p. The mean free energy has the error of log Z by the share of rows without observed values,
 // and the mean of log p moves by the share of the others.

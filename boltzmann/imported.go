@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
@@ -78,9 +79,9 @@ type Layout struct {
 // ignores other arrays. The biases may have additional dimensions of size 1. It refuses arrays that are missing, do not
 // fit each other, or hold values that are not finite.
 func ReadWeights(path string, l Layout) (w Weights, err error) {
-	f, err := os.Open(path)
+	f, _, err := file.Open(path)
 	if err != nil {
-		return w, err
+		return w, fmt.Errorf("%w%s", err, file.Remedy(err, path))
 	}
 	defer f.Close()
 	arrays, ignored, err := readArrays(f, l)

@@ -50,7 +50,7 @@ func TestColumnsWithTwoValues(t *testing.T) {
 	if set := opened(t, Spec{Name: path, Binarization: Real, Columns: "sex=real"}); set.Columns()[1].Kind != RealColumn {
 		t.Errorf("with a given kind: %v", set.Columns())
 	}
-	_, err = Spec{Name: written(t, "coded.csv", replaced(table30("age,sex", "%[2]d5.5,@"), "1", "2")+"30,-9\n"), Missing: "-9", Binarization: Real}.Open()
+	_, err = Spec{Name: written(t, "coded.csv", replaced(table30("age,sex", "%[2]d5.5,@"), "1", "2")+"30,-9\n"), Missing: Codes{"-9"}, Binarization: Real}.Open()
 	wantError(t, err, `line 32, column "sex": a missing value ("-9")`)
 }
 
@@ -310,6 +310,9 @@ func TestDoubtfulValues(t *testing.T) {
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("50,1.5\n", 8), "", ""},
 		{table30("age,x", "%[1]d,%[2]d.5") + strings.Repeat("99,1.5\n75,2.5\n", 4), "", ""},
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "", `rows.csv differ only in case ("Yes", "yes")`},
+		{table30("p,x", "0.%[2]d1,%[1]d.5") + "1e-50,1.5\n", "", `float32 keeps few of their digits or none (row 31, column "p": 1e-50)`},
+		{table30("p,x", "0.%[2]d1,%[1]d.5") + "0e-50,1.5\n", "", ""},
+		{table30("p,x", "0.%[2]d1,%[1]d.5") + "1e-50,1.5\n", "p=log", ""},
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "answer=categorical", ""},
 		{table30("answer,x", "so so,%[2]d.5") + "so\u00a0so,1.5\nno,2.5\n", "", `rows.csv differ only in spaces or in characters that cannot be seen ("so so", "so\u00a0so")`},
 		{table30("answer,x", "so,%[2]d.5") + "so\u200b,1.5\nno,2.5\n", "", `("so", "so\u200b")`},

@@ -298,20 +298,19 @@ func isMissingInPandas(field string) bool {
 	return field != "?" && slices.Contains(missingCodes, field) || field == "nan" || field == "NaN"
 }
 
-// isMissing reports whether a field is in missingCodes, or is the code of the table, or the same number as this code.
+// isMissing reports whether a field is in missingCodes, or is a code of the table, or the same number as one.
 // v is the field as a number, if it is one.
 func (t *table) isMissing(field string, v float64, is bool) bool {
-	if is && t.code == "" { // which is no other code
+	if is && len(t.codes) == 0 { // which is no other code
 		return math.IsNaN(v)
 	}
-	if slices.Contains(missingCodes, field) || t.code != "" && field == t.code {
+	if slices.Contains(missingCodes, field) || slices.Contains(t.codes, field) {
 		return true
 	}
-	if !is || math.IsNaN(v) || t.code == "" {
-		return is && math.IsNaN(v)
-	}
-	code, coded := t.numberIn(t.code)
-	return coded && t.rules.areSame(v, code)
+	return is && (math.IsNaN(v) || slices.ContainsFunc(t.codes, func(text string) bool {
+		code, coded := t.numberIn(text)
+		return coded && t.rules.areSame(v, code)
+	}))
 }
 
 // pointed and comma match numbers with separators of thousands, and a decimal point or comma.

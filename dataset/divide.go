@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,7 @@ type rows struct {
 	white   uint16    // 255 or 65535 if all pictures have 8 or 16 bits, otherwise 0
 	before  int       // number of rows before these
 	merged  string    // a picture whose palette gives different numbers the same colour, or ""
+	lost    string    // the first number that is isLost, with its place, or ""
 	keys    []int     // lowest and highest key of sequences of keys
 	scaled  bool      // whether a value v stands for v/255
 	bits    bool      // whether the values come from bytes that were all 0 or 1
@@ -222,6 +224,9 @@ func (s Spec) divide(data source) (*Set, error) {
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.unnamed = data.train.keys, data.train.unnamed
 	set.doubt, set.form, set.scale = data.doubt, data.train.form, data.scale
+	if lost := cmp.Or(data.train.lost, data.validation.lost, data.test.lost); lost != "" {
+		set.doubt = names.Lines(set.doubt, fmt.Sprintf("numbers of %s are so close to 0 that float32 keeps few of their digits or none (%s): if they matter, scale the numbers, or take the logarithms of a column with NAME=log (--columns)", s.Name, lost))
+	}
 	if s.isNamed() && (binarized || train.AreGrey()) {
 		set.scale = scale{Levels: true, Gray: true}
 	}

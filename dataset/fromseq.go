@@ -57,7 +57,7 @@ func (s Spec) fromSeq(of Schema, sequence iter.Seq2[[]float32, error]) (*Set, er
 			if len(row) != units {
 				return fmt.Errorf("row %d has %d values, but a row of shape %v has %d", n, len(row), of.Shape, units)
 			}
-			plain := real && s.Missing == ""
+			plain := real && len(s.Missing) == 0
 			for i := 0; i < units && plain; i++ {
 				scaled[i] = float32(float64(row[i]) / cmp.Or(s.Largest, 1))
 				plain = statistics.Finite(float64(scaled[i]))

@@ -29,7 +29,7 @@ func TestReadGaps(t *testing.T) {
 		{"decimal commas", table(semicolons, ";", ","), "id;pay;town;sick\np1;NaN;Cc;no\np2;2,25;\"Aa\";yes\n", Spec{}, "[X....]", "id;pay;town;sick\np1;6,9;Cc;no\np2;2,25;Aa;yes\n"},
 		{"decimal commas declared", table(semicolons, ";", ","), "id;pay;town;sick\np1;;Cc;no\np2;1.002,25;Aa;yes\n", Spec{Decimal: ","}, "[X....]", "id;pay;town;sick\np1;6,9;Cc;no\np2;1.002,25;Aa;yes\n"},
 		{"no header", table("", ",", "."), "p1,,Aa,no\np2,3.25,NA,no\n", Spec{}, "[X.... .XXX.]", "p1,6.9,Aa,no\np2,3.25,Cc,no\n"},
-		{"a code", table(header, ",", "."), "id,pay,town,sick\n-9,-9.0,Aa,no\n", Spec{Missing: "-9"}, "[X....]", "id,pay,town,sick\n-9,6.9,Aa,no\n"},
+		{"a code", table(header, ",", "."), "id,pay,town,sick\n-9,-9.0,Aa,no\n", Spec{Missing: Codes{"-9"}}, "[X....]", "id,pay,town,sick\n-9,6.9,Aa,no\n"},
 		{"ranges", table(header, ",", "."), "id,pay,town,sick\na,,Aa,no\nb,> 5.2,,no\n", Spec{}, "[XXXX.... ....XXX.]", "id,pay,town,sick\na,> 5.2,Aa,no\nb,> 5.2,Cc,no\n"},
 		{"no column", table(header, ",", "."), "id,pay,sick\na,1.2,no\nb,?,yes\n", Spec{}, "[.XXX. XXXX.]", "id,pay,sick,town\na,1.2,no,Cc\nb,6.9,yes,Cc\n"},
 		{"no gaps", table(header, ",", "."), "id,pay,town,sick\n\"#1\",1.2,Aa,no\n,1,\"Aa\",no\n", Spec{}, "[]", "id,pay,town,sick\n#1,1.2,Aa,no\n,1,Aa,no\n"},

@@ -3,10 +3,14 @@ package dataset
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"image"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
 
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 )
@@ -52,16 +56,16 @@ func TestCodesAreFoundInEveryType(t *testing.T) {
 		"zeros.csv": "a,b\n1.5,2\n-999.900,3\n", "exponent.csv": "a,b\n1.5,2\n-9.999e2,3\n", "comma.csv": "a;b\n1,5;2\n-999,9;3\n",
 		"steps.json": `{"train": [[[1.5, 2]], [[-999.9, 3]]]}`,
 	} {
-		_, err := Spec{Name: written(t, name, rows), Missing: "-999.9", Binarization: Real}.Open()
+		_, err := Spec{Name: written(t, name, rows), Missing: Codes{"-999.9"}, Binarization: Real}.Open()
 		wantError(t, err, name, "a missing value")
 	}
-	_, err := Spec{Name: written(t, "rows.csv", "a,b\n1.5,2\n-999.90002,3\n"), Missing: "-999.9"}.Open()
+	_, err := Spec{Name: written(t, "rows.csv", "a,b\n1.5,2\n-999.90002,3\n"), Missing: Codes{"-999.9"}}.Open()
 	wantError(t, err, `na_values=["-999.9", "-999.90002"]`)
 	for code, rows := range map[string]string{
 		"9007199254740992": array(t, "i8", "(2, 1)", 1, 1<<53), "-9223372036854775808": array(t, "i8", "(2, 1)", 1, math.MinInt64),
 		"99999999": array(t, "f8", "(2, 1)", 1, 1e8), "0": `{"train": [[[1, 2], [3, 4]], [[3, 1]]]}`, // a whole number is not rounded, and there are no steps after the last
 	} {
-		_, err := Spec{Name: written(t, "rows", rows), Missing: code, Binarization: Real, Validation: new(0)}.Open()
+		_, err := Spec{Name: written(t, "rows", rows), Missing: Codes{code}, Binarization: Real, Validation: new(0)}.Open()
 		if code == "99999999" || code == "0" {
 			if err != nil {
 				t.Errorf("%s: %v", code, err)
@@ -91,17 +95,17 @@ func TestCodesThatCannotBe(t *testing.T) {
 	}
 	bits := "0 1\n1 0\n1 1\n"
 	for says, spec := range map[string]Spec{
-		`missing = "-1", but its numbers have type u1`:             {Name: written(t, "bytes.npy", array(t, "u1", "(3, 2)", 0, 1, 255, 0, 1, 1)), Missing: "-1", Binarization: Gray},
-		`missing = "2", but its numbers have type b1`:              {Name: written(t, "truth.npy", array(t, "b1", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: "2"},
-		`missing = "-999.9", but its numbers have type i8`:         {Name: written(t, "whole.npy", array(t, "i8", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: "-999.9"},
-		"row 1, value 2 of the row: a missing value (1)":           {Name: written(t, "truth.npy", array(t, "b1", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: "1"},
-		"row 1, value 1 of the row: a missing value (0)":           {Name: written(t, "bits.txt", bits), Missing: "0"},
-		`missing = "255", but pictures, and steps that list keys`:  {Name: folder, Missing: "255"},
-		`missing = "60", but pictures, and steps that list keys`:   {Name: written(t, "keys.json", `{"keys": [60, 62], "train": [[[60], []], [[61]]]}`), Missing: "60"},
-		"row 2 has the class 9, which is the code":                 {Name: written(t, "rows.txt", bits), LabelFile: written(t, "labels.txt", "0\n9\n1\n"), Missing: "9"},
-		"row 3 has the class 7, which is the code":                 {Name: archiveOf(t, map[string]string{"x": array(t, "f4", "(3, 2)", 0, 1, 0, 1, 1, 0), "y": array(t, "i8", "(3,)", 0, 1, 7)}), Missing: "7"},
-		"row 2, value 1 of the row: a missing value (1e+20)":       {Name: written(t, "masked.npy", array(t, "f8", "(3, 2)", 0, 1, 1e20, 0, 1, 1)), Binarization: Real},
-		"a weight is 99, the code for a missing value (--missing)": {Name: written(t, "rows.txt", bits), WeightFile: written(t, "weights.npy", array(t, "f4", "(3,)", 1, 99, 2)), Missing: "99"},
+		`missing = "-1", but its numbers have type u1`:            {Name: written(t, "bytes.npy", array(t, "u1", "(3, 2)", 0, 1, 255, 0, 1, 1)), Missing: Codes{"-1"}, Binarization: Gray},
+		`missing = "2", but its numbers have type b1`:             {Name: written(t, "truth.npy", array(t, "b1", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: Codes{"2"}},
+		`missing = "-999.9", but its numbers have type i8`:        {Name: written(t, "whole.npy", array(t, "i8", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: Codes{"-999.9"}},
+		"row 1, value 2 of the row: a missing value (1)":          {Name: written(t, "truth.npy", array(t, "b1", "(3, 2)", 0, 1, 1, 0, 1, 1)), Missing: Codes{"1"}},
+		"row 1, value 1 of the row: a missing value (0)":          {Name: written(t, "bits.txt", bits), Missing: Codes{"0"}},
+		`missing = "255", but pictures, and steps that list keys`: {Name: folder, Missing: Codes{"255"}},
+		`missing = "60", but pictures, and steps that list keys`:  {Name: written(t, "keys.json", `{"keys": [60, 62], "train": [[[60], []], [[61]]]}`), Missing: Codes{"60"}},
+		"row 2 has the class 9, which is a code":                  {Name: written(t, "rows.txt", bits), LabelFile: written(t, "labels.txt", "0\n9\n1\n"), Missing: Codes{"9"}},
+		"row 3 has the class 7, which is a code":                  {Name: archiveOf(t, map[string]string{"x": array(t, "f4", "(3, 2)", 0, 1, 0, 1, 1, 0), "y": array(t, "i8", "(3,)", 0, 1, 7)}), Missing: Codes{"7"}},
+		"row 2, value 1 of the row: a missing value (1e+20)":      {Name: written(t, "masked.npy", array(t, "f8", "(3, 2)", 0, 1, 1e20, 0, 1, 1)), Binarization: Real},
+		"a weight is 99, a code for a missing value (--missing)":  {Name: written(t, "rows.txt", bits), WeightFile: written(t, "weights.npy", array(t, "f4", "(3,)", 1, 99, 2)), Missing: Codes{"99"}},
 	} {
 		_, err := spec.Open()
 		wantError(t, err, says)
@@ -111,6 +115,42 @@ func TestCodesThatCannotBe(t *testing.T) {
 		}
 	}
 	// Another file may have another type, and text may lack a code.
-	opened(t, Spec{Name: written(t, "rows.npy", array(t, "f4", "(3, 1)", 0, 1, 0)), Test: written(t, "test.npy", array(t, "u1", "(2, 1)", 0, 1)), Missing: "-1"})
-	opened(t, Spec{Name: written(t, "bits.txt", strings.Repeat(bits, 5)), Missing: "?"})
+	opened(t, Spec{Name: written(t, "rows.npy", array(t, "f4", "(3, 1)", 0, 1, 0)), Test: written(t, "test.npy", array(t, "u1", "(2, 1)", 0, 1)), Missing: Codes{"-1"}})
+	opened(t, Spec{Name: written(t, "bits.txt", strings.Repeat(bits, 5)), Missing: Codes{"?"}})
+}
+
+// All codes of a Spec stand for missing values, in tables and arrays. A single code is written as in earlier versions, and several as a
+// list.
+func TestSeveralCodes(t *testing.T) {
+	for name, rows := range map[string]string{"rows.csv": "age,snp\n-1,0/0\n5,./.\n-8.0,0/1\n7,0/0\n", "rows.npy": array(t, "f8", "(4, 2)", -1, 0, 5, -9, -8, 1, 7, 0)} {
+		spec := Spec{Name: written(t, name, rows), Missing: Codes{"-1", "-8", "./."}, Binarization: Real, Validation: new(0)}
+		if name == "rows.npy" {
+			spec.Missing[2] = "-9"
+		}
+		_, err := spec.Open()
+		wantError(t, err, "a missing value")
+		if spec.Gaps = true; opened(t, spec).Train().Lacking()+opened(t, spec).Test().Lacking() < 3 {
+			t.Errorf("%s: gaps %v", name, opened(t, spec).Train().Missing)
+		}
+	}
+	for text, want := range map[string]Codes{"missing = \"-9\"\n": {"-9"}, "missing = [\"-8\", \"a \\\"b\\\" <c>\"]\n": {"-8", `a "b" <c>`}, "": nil} {
+		var of, again Spec
+		if _, err := toml.Decode(text, &of); err != nil || !slices.Equal(of.Missing, want) {
+			t.Errorf("%q: %q (%v)", text, of.Missing, err)
+		}
+		if got, err := toml.Marshal(of); err != nil || !strings.Contains(string(got), text) || text == "" && strings.Contains(string(got), "missing") {
+			t.Errorf("%q is written as %q (%v)", text, got, err)
+		}
+		got, err := json.Marshal(of)
+		if failure := json.Unmarshal(got, &again); err != nil || failure != nil || !slices.Equal(again.Missing, want) || strings.Contains(string(got), `"missing":[`) != (len(want) > 1) {
+			t.Errorf("%q: %s, %q (%v, %v)", text, got, again.Missing, err, failure)
+		}
+	}
+	var of Spec
+	_, err := toml.Decode("missing = [-8, -9]", &of)
+	wantError(t, err, `missing: -8 is no text: put codes into quotes, such as ["-8", "-9"]`)
+	_, err = Spec{Name: written(t, "rows.csv", "a,b\n1.5,2\n-8,3\n"), Missing: Codes{"-8,-9"}}.Open()
+	wantError(t, err, `give each code by itself, such as --missing -8 --missing -9`)
+	_, err = Spec{Name: "rows.csv", Missing: Codes{""}}.Open()
+	wantError(t, err, "an empty code")
 }

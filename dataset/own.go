@@ -236,7 +236,13 @@ func (s Spec) newTable() (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{code: s.Missing, rules: s.rules(), fresh: s.Rules == 0 && !s.before, kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps, shape: s.Shape}
+	t := &table{codes: s.Missing, rules: s.rules(), fresh: s.Rules == 0 && !s.before, kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps, shape: s.Shape}
+	for _, code := range s.Missing {
+		_, err := strconv.ParseFloat(strings.Replace(code, ",", ".", 1), 64) // a number with a decimal comma
+		if parts := strings.Split(code, ","); t.fresh && err != nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool { _, err := strconv.ParseFloat(part, 64); return err != nil }) {
+			return nil, fmt.Errorf("missing = %q is not a number, but a list: give each code by itself, such as --missing %s --missing %s", code, parts[0], parts[1])
+		}
+	}
 	if s.Schema != "" {
 		err = t.declare(s.Schema)
 	}
@@ -246,7 +252,7 @@ func (s Spec) newTable() (*table, error) {
 // tableLike returns a table without rows that reads files with the columns of a set.
 func (s Spec) tableLike(set *Set) (*table, error) {
 	kinds, err := parseColumns(s.Columns)
-	t := &table{code: s.Missing, rules: s.rules(), kinds: kinds, shape: s.Shape, decimal: set.decimal, point: set.point, like: set.fields, columns: emptyFields(len(set.fields))}
+	t := &table{codes: s.Missing, rules: s.rules(), kinds: kinds, shape: s.Shape, decimal: set.decimal, point: set.point, like: set.fields, columns: emptyFields(len(set.fields))}
 	for i, c := range set.fields {
 		t.columns[i].lacks = c.Missing
 		if set.header {
@@ -282,6 +288,7 @@ func (s Spec) loadLike(set *Set, gaps *Gaps) (source, error) {
 		if gaps != nil {
 			columns = gaps.end()
 		}
+		data.doubt = t.apart(s.Name, gaps)
 		var of rows // with the decimal character
 		if of, data.train, err = t.coded(s, columns); gaps != nil {
 			gaps.comma = !t.named && t.hasComma(of.point)
@@ -298,6 +305,34 @@ func (s Spec) loadLike(set *Set, gaps *Gaps) (source, error) {
 		return source{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	return data, s.finish(&data, set)
+}
+
+// apart returns a line on the columns of numbers in a file that has the columns of a set, or "". In such a column, most numbers
+// are farther from the training numbers than these from each other.
+func (t *table) apart(path string, gaps *Gaps) string {
+	var columns []string
+	for i, c := range t.like {
+		if c.Numbers == nil || c.Numbers.Least == c.Numbers.Greatest || c.Units == 0 {
+			continue // as in schemas of earlier versions, which lack the range
+		}
+		var known []float64
+		far, least, greatest := 0, c.Numbers.Least, c.Numbers.Greatest
+		for r, v := range t.columns[i].numbers {
+			if _, named := t.columns[i].ranges[r]; named || gaps != nil && gaps.missing[r][i] {
+				continue
+			}
+			if known = append(known, v); max(least-v, v-greatest) > greatest-least {
+				far++
+			}
+		}
+		if len(known) >= fewNumbers && 2*far > len(known) {
+			columns = append(columns, fmt.Sprintf("%q, %v to %v, in training rows %v to %v", c.Name, slices.Min(known), slices.Max(known), least, greatest))
+		}
+	}
+	if columns == nil {
+		return ""
+	}
+	return fmt.Sprintf("most numbers of columns of %s are far from the training numbers (%s): check that they have the same unit", path, strings.Join(columns, "; "))
 }
 
 // checkOnePart refuses a file of other rows that has test or validation rows of its own.
@@ -377,8 +412,9 @@ func (s *Set) readRows(path string, in *Input, gaps *Gaps) (Split, error) {
 	spec.binarize(of, philox.NewStream(spec.Seed, philox.Binarize, rowsOfFile))
 	split := of.as("given")
 	if constant > 0 {
-		split.notice = fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path)
+		data.doubt = names.Lines(data.doubt, fmt.Sprintf("%d of %s of %s have grey levels that rounding at one half makes constant: their log p says nothing of these levels", constant, names.Count(split.Rows, "row"), path))
 	}
+	split.notice = data.doubt
 	return split, nil
 }
 
@@ -388,7 +424,7 @@ func (s *Set) fromFile() bool { return s.spec.IsFile() && !s.madeFromRows }
 // finish gives the rows of the user's files their labels, weights, shape and scale, or the scale of a set. It refuses
 // missing values, and images of several shapes.
 func (s Spec) finish(data *source, set *Set) error {
-	code, coded := s.code()
+	codes := s.codes()
 	for _, of := range []struct {
 		rows         *rows
 		file, labels string
@@ -399,8 +435,8 @@ func (s Spec) finish(data *source, set *Set) error {
 			}
 		}
 		var err error
-		if i := slices.IndexFunc(of.rows.Labels, func(label uint8) bool { return label != Unlabeled && float64(label) == code }); coded && i >= 0 && (of.labels != "" || npy.Numbers[of.rows.kind].Width > 0) {
-			err = fmt.Errorf("row %d has the class %v, which is the code for a missing value (--missing): give -1 to a row without a class", i+1, code)
+		if i := slices.IndexFunc(of.rows.Labels, func(label uint8) bool { return label != Unlabeled && slices.Contains(codes, float64(label)) }); i >= 0 && (of.labels != "" || npy.Numbers[of.rows.kind].Width > 0) {
+			err = fmt.Errorf("row %d has the class %v, which is a code for a missing value (--missing): give -1 to a row without a class", i+1, of.rows.Labels[i])
 		} else {
 			err = shift(of.rows.Labels, s.FirstLabel)
 		}
@@ -408,8 +444,8 @@ func (s Spec) finish(data *source, set *Set) error {
 			return fmt.Errorf("%s: %w", cmp.Or(of.labels, of.file), err)
 		}
 	}
-	if coded && math.IsNaN(npy.Nearest(data.train.kind, code)) {
-		return fmt.Errorf("%s: missing = %q, but its numbers have type %s, which cannot have this value: give the code that the file has, or omit missing (--missing)", s.Name, s.Missing, data.train.kind)
+	if i := slices.IndexFunc(codes, func(code float64) bool { return math.IsNaN(npy.Nearest(data.train.kind, code)) }); i >= 0 {
+		return fmt.Errorf("%s: missing = %q, but its numbers have type %s, which cannot have this value: give the code that the file has, or omit missing (--missing)", s.Name, fmt.Sprint(codes[i]), data.train.kind)
 	}
 	if s.WeightFile != "" {
 		if err := data.readWeights(s); err != nil {
@@ -438,7 +474,7 @@ func (s Spec) finish(data *source, set *Set) error {
 				first = append(first, part)
 			}
 		}
-		if part.AreBits() && (s.Binarization == Real || s.Largest != 0 || s.Missing != "") { // these settings need unpacked bytes
+		if part.AreBits() && (s.Binarization == Real || s.Largest != 0 || len(s.Missing) > 0) { // these settings need unpacked bytes
 			part.Values = Bytes(part.Units, part.Bytes())
 			for i := range part.Bytes() {
 				if !part.scaled {
@@ -542,15 +578,18 @@ func (data *source) readWeights(s Spec) error {
 		}
 	}
 	rows := data.train.count()
-	code, coded := s.code()
+	codes := s.codes()
+	coded := slices.IndexFunc(weights, func(w float64) bool {
+		return slices.ContainsFunc(codes, func(code float64) bool { return s.rules().areSame(w, code) })
+	})
 	wrong := slices.IndexFunc(weights, func(w float64) bool { return !(0 <= w && w <= math.MaxFloat32) })
 	switch {
 	case data.validation.count() > 0:
 		return errors.New("weights for a file that has its own validation rows: join them with the training rows, or leave weight_file empty")
 	case len(weights) != rows:
 		return fmt.Errorf("%s for %s; give one per row", names.Count(len(weights), "weight"), names.Count(rows, "row"))
-	case coded && slices.ContainsFunc(weights, func(w float64) bool { return s.rules().areSame(w, code) }):
-		return fmt.Errorf("a weight is %v, the code for a missing value (--missing): to leave a row out, give it the weight 0", code)
+	case coded >= 0:
+		return fmt.Errorf("a weight is %v, a code for a missing value (--missing): to leave a row out, give it the weight 0", weights[coded])
 	case wrong >= 0:
 		return fmt.Errorf("the weight of row %d is %v, below 0 or not finite in float32: to leave a row out, give it the weight 0", wrong+1, weights[wrong])
 	}

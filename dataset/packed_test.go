@@ -82,7 +82,7 @@ func TestPackedRowsAreTheSameAsBytes(t *testing.T) {
 func TestPackedRowsKeepTheirMeaning(t *testing.T) {
 	packFrom(t, 1)
 	path := bitRows(t, "|u1", 20, 9)
-	_, err := Spec{Name: path, Missing: "1"}.Open()
+	_, err := Spec{Name: path, Missing: Codes{"1"}}.Open()
 	wantError(t, err, "a missing value (1)")
 	s, err := Spec{Name: path, Binarization: Real, Largest: 2}.Open()
 	if err != nil {

@@ -8,14 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
-	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
@@ -48,7 +44,7 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 		failure.Path, _ = filepath.Abs(path)
 	}
 	if err != nil {
-		return data, fmt.Errorf("%w%s", err, existing(err, path))
+		return data, fmt.Errorf("%w%s", err, files.Remedy(err, path))
 	}
 	defer f.Close()
 	what := "reading " + filepath.Base(path)
@@ -58,41 +54,6 @@ func readFile[T any](path string, parse func(io.Reader) (T, error)) (data T, err
 		return data, fmt.Errorf("%s: %w", path, err)
 	}
 	return data, nil
-}
-
-// existing returns a remedy for a path if err says that it does not exist: the closest name in the deepest folder of the path that exists,
-// whatever the extensions are, or else the folder from which relative paths start.
-func existing(err error, path string) string {
-	if !errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	entries, err := os.ReadDir(filepath.Dir(path))
-	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
-		path = filepath.Dir(path)
-		entries, err = os.ReadDir(filepath.Dir(path))
-	}
-	stem := func(name string) string {
-		before, _, _ := strings.Cut(name, ".")
-		return before
-	}
-	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { // short names are close to anything, and a link may lead nowhere
-		return len(stem(e.Name())) <= 2 || e.Name() == filepath.Base(path)
-	})
-	var stems []string
-	for _, e := range entries {
-		stems = append(stems, stem(e.Name()))
-	}
-	best, meant := names.Closest(stem(filepath.Base(path)), stems...), ""
-	for _, e := range entries {
-		if best != "" && stem(e.Name()) == best && (meant == "" || filepath.Ext(e.Name()) == filepath.Ext(path)) {
-			meant = e.Name()
-		}
-	}
-	if meant != "" {
-		return fmt.Sprintf(" (did you mean %q?)", filepath.Join(filepath.Dir(path), meant))
-	}
-	start, _ := os.Getwd()
-	return fmt.Sprintf(": give the whole path of a file, or its path from the folder %s", start)
 }
 
 // Input holds rows that a program has in memory, such as standard input, as the content of a file.

@@ -16,7 +16,7 @@ type TableFile struct {
 	io.ReaderAt
 	Size    int64
 	Rules   Rules                    // by which the file is read
-	Missing string                   // the code for a missing value, or ""
+	Missing Codes                    // for missing values
 	Skips   func(column string) bool // reports whether a column is skipped, so that its fields may have any text; nil if none is
 	// Picture returns the grey levels of a PNG or JPEG picture, row by row, as fields. The size of the first picture becomes
 	// the shape of rows, unless the Spec has one, and Picture refuses pictures of other sizes.
@@ -97,7 +97,7 @@ func (t *table) read(r io.Reader) error {
 		}
 		err = readRecords(in, add)
 	} else {
-		err = read(TableFile{in.at, in.size, t.rules, t.code, skips, t.picture, t.classes}, add)
+		err = read(TableFile{in.at, in.size, t.rules, t.codes, skips, t.picture, t.classes}, add)
 	}
 	if err != nil {
 		return err

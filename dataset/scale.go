@@ -229,30 +229,37 @@ func spinsToBits(parts ...*rows) {
 	}
 }
 
-// code returns the code for a missing value as a number, and reports whether the Spec has one that is not NaN. By
-// FirstRules, it is a code only in the numbers of rows: see codeOf.
-func (s Spec) code() (code float64, is bool) {
-	code, err := strconv.ParseFloat(s.Missing, 64)
-	return code, err == nil && !math.IsNaN(code) && s.rules() != FirstRules
+// codes returns the codes for a missing value that are numbers except NaN. By FirstRules, they are codes only in the numbers of
+// rows: see codesOf.
+func (s Spec) codes() (codes []float64) {
+	for _, text := range s.Missing {
+		if code, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(code) && s.rules() != FirstRules {
+			codes = append(codes, code)
+		}
+	}
+	return codes
 }
 
-// codeOf returns the code for a missing value as the numbers of the rows have it, or NaN if none of them can have it. It
+// codesOf returns the codes for a missing value as the numbers of the rows have them, or NaN for a code that none of them can have. It
 // refuses a code that is not a number, and a code in pictures and in steps that list keys.
-func (s Spec) codeOf(r *rows) (float64, error) {
-	code, err := strconv.ParseFloat(s.Missing, 64)
-	switch old := s.rules() == FirstRules; {
-	case s.Missing == "" || r.kind == tableKind || old && (r.scaled || r.kind == pictureKind):
-		return math.NaN(), nil // a table has refused missing values
-	case r.kind == pictureKind || r.keys != nil:
-		return code, fmt.Errorf("missing = %q, but pictures, and steps that list keys, have no missing values: omit missing (--missing)", s.Missing)
-	case err != nil && r.kind == "" && r.scaled:
-		return math.NaN(), nil // text that has only 0 and 1
-	case err != nil:
-		return code, fmt.Errorf("missing = %q is not a number, but the rows are numbers without text: give one number, such as -999 (--missing)", s.Missing)
-	case old:
-		return code, nil
+func (s Spec) codesOf(r *rows) (codes []float64, err error) {
+	old := s.rules() == FirstRules
+	for _, text := range s.Missing {
+		code, err := strconv.ParseFloat(text, 64)
+		switch {
+		case r.kind == tableKind || old && (r.scaled || r.kind == pictureKind): // a table has refused missing values
+		case r.kind == pictureKind || r.keys != nil:
+			return nil, fmt.Errorf("missing = %q, but pictures, and steps that list keys, have no missing values: omit missing (--missing)", text)
+		case err != nil && r.kind == "" && r.scaled: // text that has only 0 and 1
+		case err != nil:
+			return nil, fmt.Errorf("missing = %q is not a number, but the rows are numbers without text: give one number, such as -999 (--missing)", text)
+		case old:
+			codes = append(codes, code)
+		default:
+			codes = append(codes, npy.Nearest(r.kind, code))
+		}
 	}
-	return npy.Nearest(r.kind, code), nil
+	return codes, nil
 }
 
 // areSame reports whether a number of a file is the code for a missing value, perhaps rounded to float32. A whole number
@@ -267,14 +274,17 @@ const (
 	maskedWhole = 999999
 )
 
-// checkMissing refuses missing numbers: NaN, the code that the Spec gives and, in arrays, maskedReal. It also refuses
+// checkMissing refuses missing numbers: NaN, the codes that the Spec gives and, in arrays, maskedReal. It also refuses
 // infinite numbers. fromFile reports whether the rows are an array of a file.
 func (r *rows) checkMissing(s Spec, fromFile bool) error {
-	code, err := s.codeOf(r)
+	codes, err := s.codesOf(r)
 	if err != nil {
 		return err
 	}
 	rules, units := s.rules(), r.Shape.Units()
+	coded := func(v float64) bool {
+		return slices.ContainsFunc(codes, func(code float64) bool { return rules.areSame(v, code) })
+	}
 	if s.Gaps && (r.Lengths != nil || r.kind == pictureKind) {
 		return errors.New("gaps = true, but only tables and arrays of rows have missing values: omit gaps (--gaps)")
 	}
@@ -287,7 +297,7 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 			continue // after the last step
 		}
 		masked := fromFile && r.kind != tableKind && rules != FirstRules && float32(v) == maskedReal
-		if math.IsNaN(v) || masked || rules.areSame(v, code) {
+		if math.IsNaN(v) || masked || coded(v) {
 			if s.Gaps {
 				r.Missing[k] = true
 				continue
@@ -298,7 +308,7 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 			return fmt.Errorf("%s: %v is not finite: correct it, or leave out its row", r.place(k), v)
 		}
 	}
-	if math.IsNaN(code) {
+	if len(codes) == 0 {
 		return nil
 	}
 	for k, b := range r.Bytes() {
@@ -306,9 +316,9 @@ func (r *rows) checkMissing(s Spec, fromFile bool) error {
 		if r.scaled {
 			v /= 255
 		}
-		if v == code && s.Gaps {
+		if is := slices.Contains(codes, v); is && s.Gaps {
 			r.Missing[k] = true
-		} else if v == code {
+		} else if is {
 			return r.absent(k, v, fromFile)
 		}
 	}
@@ -383,7 +393,9 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 			if !(math.Abs(v) <= math.MaxFloat32) {
 				return fmt.Errorf("%s: float32 cannot hold %v: leave out the row, or scale the column", r.place(k), v)
 			}
-			reals = append(reals, float32(v))
+			if reals = append(reals, float32(v)); r.lost == "" && isLost(v) {
+				r.lost = fmt.Sprintf("%s: %v", r.place(k), v)
+			}
 			continue
 		}
 		grey, ok := gray(v)
@@ -404,6 +416,9 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 	}
 	return nil
 }
+
+// isLost reports whether a number is not 0, but so close to 0 that float32 keeps few of its digits, or 0.
+func isLost(v float64) bool { return v != 0 && math.Abs(v) < 0x1p-126 }
 
 // leastSpread is the smallest standard deviation of a column, relative to its largest magnitude, for which
 // float32 keeps the differences between its values.

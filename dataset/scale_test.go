@@ -308,3 +308,32 @@ func TestAnotherFileBesideRowsOfAProgram(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file most of whose numbers in a column are far from the training numbers is read with a notice of both ranges, whether the column
+// keeps its numbers or not. Missing fields do not count.
+func TestNumbersFarFromTheTrainingNumbers(t *testing.T) {
+	rows := func(scale float64, first, last int) (text string) {
+		for i := first; i <= last; i++ {
+			text += fmt.Sprintf("%v,%d\n", scale*float64(i)/40, i)
+		}
+		return text
+	}
+	for _, spec := range []Spec{{Binarization: Real}, {Columns: "share=real"}, {Binarization: Real, Gaps: true}, {Binarization: Real, Columns: "share=log", Standardize: true}} {
+		spec.Name = written(t, "rows.csv", "share,size\n"+rows(1, 1, 30))
+		set := opened(t, spec)
+		for text, says := range map[string]string{
+			rows(100, 1, 30): `("share", 2.5 to 75, in training rows 0.025 to 0.75): check`, rows(1, 1, 30): "", rows(100, 1, 9): "", rows(1, 1, 9) + rows(100, 1, 9): "",
+			rows(100, 1, 11) + rows(1, 1, 10): `"share"`, rows(1, 1, 30) + rows(1, 300, 310): "", rows(1, 300, 310): `("share", 7.5 to 7.75, in training rows 0.025 to 0.75; "size", 300 to 310, in training rows 1 to 30)`,
+		} {
+			path := written(t, "new.csv", "share,size\n"+text)
+			of, err := set.ReadRows(path)
+			if err != nil || of.Notice() == "" != (says == "") || !strings.Contains(of.Notice(), says) {
+				t.Errorf("%+v: notice %q, want %q (%v)", spec, of.Notice(), says, err)
+			}
+			gaps, err := set.ReadGaps(written(t, "open.csv", "share,size\n"+text+strings.Repeat(",7\n", 40)))
+			if err != nil || gaps.Rows.Notice() == "" != (says == "") {
+				t.Errorf("%+v with gaps: notice %q, want %q (%v)", spec, gaps.Rows.Notice(), says, err)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -283,7 +284,7 @@ func (c Column) isComplete(kind ColumnKind) bool {
 func (t *table) declare(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("schema = %q: %w%s", path, err, existing(err, path))
+		return fmt.Errorf("schema = %q: %w%s", path, err, files.Remedy(err, path))
 	}
 	of, err := ParseSchema(text)
 	if err == nil && of.Columns == nil {

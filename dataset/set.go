@@ -83,7 +83,8 @@ type Split struct {
 	notice string
 }
 
-// Notice returns a warning about rows of ReadRows that rounding made constant, or "" if there are none.
+// Notice returns warnings about rows of ReadRows that rounding made constant, and about columns whose numbers are far from
+// the training numbers, or "" if there are none.
 func (s Split) Notice() string { return s.notice }
 
 // MeanWeights returns the weights by which rows count in means, or nil if they count alike: if there are no weights, or

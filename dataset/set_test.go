@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -78,7 +79,7 @@ func TestFromRowsRefusesWhatIsNoProbability(t *testing.T) {
 	wantError(t, err, "mnist", "choose another")
 	for says, spec := range map[string]Spec{
 		`"t.npy"`: {Test: "t.npy"}, `weight_file = "w.npy"`: {WeightFile: "w.npy"}, `columns = "a=real"`: {Columns: "a=real"}, `shape = "2x1"`: {Shape: "2x1"},
-		"first_label = 1, but the rows have no labels": {FirstLabel: 1}, `missing = "-999,-1" is not a number`: {Missing: "-999,-1"},
+		"first_label = 1, but the rows have no labels": {FirstLabel: 1}, `missing = "-999,-1" is not a number`: {Missing: Codes{"-999,-1"}},
 	} {
 		spec.Name = "own.rows"
 		_, err = spec.FromRows(Shape{1, 2}, [][]float64{good, good}, nil)
@@ -219,7 +220,7 @@ func TestNoticeOfConstantUnits(t *testing.T) {
 		if !strings.Contains(got, c.says) || strings.Contains(got, "standardise") {
 			t.Errorf("%s: notice %q, want %q", path, got, c.says)
 		}
-		if c.remedy != (Spec{}) {
+		if !reflect.DeepEqual(c.remedy, Spec{}) {
 			c.remedy.Name, c.remedy.Binarization, c.remedy.Validation = path, Real, new(0)
 			set := opened(t, c.remedy)
 			if got := cmp.Or(set.Notice(), set.ScaleNotice()); strings.Contains(got, "same number") || strings.Contains(got, "largest") {
@@ -336,9 +337,11 @@ func TestSkewedColumns(t *testing.T) {
 		text += fmt.Sprintf("%.2f,%.4f,%.1f,%.2f\n", math.Exp(1.5*z+5), 1+math.Pow(float64(i)/59, 30), 40+z, -math.Exp(1.5*z))
 	}
 	path := written(t, "rows.csv", text)
-	for spec, want := range map[Spec]bool{
-		{}: true, {Standardize: true}: true, {Columns: "pay=real"}: false, {Columns: "pay=log"}: false, {Rules: FirstRules}: false,
-	} {
+	for _, c := range []struct {
+		spec Spec
+		want bool
+	}{{Spec{}, true}, {Spec{Standardize: true}, true}, {Spec{Columns: "pay=real"}, false}, {Spec{Columns: "pay=log"}, false}, {Spec{Rules: FirstRules}, false}} {
+		spec, want := c.spec, c.want
 		spec.Name, spec.Binarization = path, Real
 		if notice := opened(t, spec).Notice(); strings.Contains(notice, `skewed numbers ("pay")`) != want {
 			t.Errorf("%+v: notice %q", spec, notice)

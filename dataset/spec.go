@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 
+	files "github.com/helmholtz-go/helmholtz/internal/file"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
@@ -53,10 +55,10 @@ type Spec struct {
 	// divided by 255 if their largest is at least 128, unless their columns have names that do not just count them. The
 	// numbers of Test have the scale of Name.
 	Largest float64 `toml:"largest,omitzero" json:"largest,omitempty"`
-	// Missing is a code for a missing value, in addition to NaN and, in tables, empty fields, "?" and the other codes
+	// Missing holds codes for missing values, in addition to NaN and, in tables, empty fields, "?" and the other codes
 	// of pandas.read_csv, such as NA, None and null. Rows with a missing value are refused, whatever the kind of the
 	// column, unless the column is skipped or Gaps is set.
-	Missing string `toml:"missing,omitempty" json:"missing,omitempty"`
+	Missing Codes `toml:"missing,omitempty" json:"missing,omitempty"`
 	// Gaps keeps rows with missing values of a table or an array instead of refusing them: see Split.Missing. FromRows then
 	// takes NaN for a missing value. A Schema can also declare gaps.
 	Gaps bool `toml:"gaps,omitempty" json:"gaps,omitempty"`
@@ -230,13 +232,15 @@ func (s Spec) load() (source, error) {
 		return source{}, err
 	}
 	path, _ := filepath.Abs(s.Name)
-	return source{}, fmt.Errorf("%w; there is no file or folder %s either%s", noSet(s.Name), path, existing(fs.ErrNotExist, s.Name))
+	return source{}, fmt.Errorf("%w; there is no file or folder %s either%s", noSet(s.Name), path, files.Remedy(fs.ErrNotExist, s.Name))
 }
 
 func (s Spec) check() error {
 	switch {
 	case s.Name == "":
 		return errors.New("data set without a name: give the name of a set or the path of a file")
+	case slices.Contains(s.Missing, ""):
+		return fmt.Errorf("data set %s: missing has an empty code, but empty fields are missing without it: omit it (--missing)", s.Name)
 	case s.Binarization < Fixed || s.Binarization > Real:
 		return fmt.Errorf("data set %s: binarization %d is none of Fixed, Stochastic, Gray, Drawn and Real", s.Name, s.Binarization)
 	case s.Standardize && s.Binarization != Real:
@@ -245,7 +249,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("data set %s: largest = %v has no effect on standardised numbers: omit it, or omit standardize", s.Name, s.Largest)
 	case s.Largest < 0 || math.IsInf(s.Largest, 1) || math.IsNaN(s.Largest):
 		return fmt.Errorf("data set %s: largest = %v: give the largest possible value, above 0", s.Name, s.Largest)
-	case (s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || s.Missing != "" || s.Gaps || s.Rules != 0) && s.isNamed():
+	case (s.Schema+s.Header+s.Decimal+s.Shape != "" || s.Largest != 0 || len(s.Missing) > 0 || s.Gaps || s.Rules != 0) && s.isNamed():
 		return fmt.Errorf("data set %s: schema, header, decimal, shape, largest, missing, gaps and rules are for a file of your own; leave them empty", s.Name)
 	case s.Rules > NewestRules:
 		return fmt.Errorf("data set %s: rules = %d, but this program knows the rules 1 to %d for reading files: open the data with a newer program, or omit rules to read the file anew", s.Name, s.Rules, NewestRules)

@@ -123,7 +123,7 @@ const maxValues = 255
 
 // table holds the fields of one or two files, as text or numbers: the training rows, then the test rows.
 type table struct {
-	code      string // stands for a missing value
+	codes     Codes // stand for missing values
 	rules     Rules
 	fresh     bool              // whether the Spec records no Rules, as of data that is opened for the first time
 	kinds     map[string]Column // the columns that the Spec or its schema declares, by their names
@@ -453,7 +453,7 @@ func (c *fields) insert(t *table, at, rows int, field string, line int) {
 			c.point = fmt.Sprintf("%.40q on %s", field, t.lineOf(line))
 		}
 	}
-	c.settled = c.codes == nil && c.seen == nil && c.numbers != nil && c.lacks == nil && c.unlisted && c.digits < 0 && t.decimal != "," && t.code == "" && !t.open
+	c.settled = c.codes == nil && c.seen == nil && c.numbers != nil && c.lacks == nil && c.unlisted && c.digits < 0 && t.decimal != "," && len(t.codes) == 0 && !t.open
 	of := meaning{v, missing}
 	if c.put(t, at, of); c.numbers != nil && !t.second() && c.decimals < mostDecimals && decimals > c.decimals {
 		number := field
@@ -1167,7 +1167,9 @@ func (t *table) withoutMissing(column string) string {
 	of := t.columns[i]
 	codes := of.lacks
 	if codes == nil {
-		codes = []string{cmp.Or(t.code, "?")}
+		if codes = t.codes; len(codes) == 0 {
+			codes = []string{"?"}
+		}
 	}
 	if field, _ := strconv.Unquote(of.empty); !isMissingInPandas(field) && !slices.Contains(codes, field) {
 		codes = append(slices.Clip(codes), field) // which is another text, such as -9.0 for -9
@@ -1305,7 +1307,7 @@ func fill[T float32 | float64](to []T, parts []coding, units int) {
 	})
 }
 
-// arePlain reports whether no number of parts is one that checkMissing, divideBy or checkPrecise may refuse. The first file has
+// arePlain reports whether no number of parts is one that checkMissing, divideBy or checkPrecise may refuse or name. The first file has
 // train rows.
 func arePlain(parts []coding, train int) bool {
 	var doubtful atomic.Bool
@@ -1324,7 +1326,7 @@ func arePlain(parts []coding, train int) bool {
 				}
 				most, deviation = of.most, of.deviation()
 			}
-			if !(most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*most)) {
+			if !(most <= 1<<53 && (deviation == 0 || deviation >= leastSpread*most)) || slices.ContainsFunc(numbers, isLost) {
 				doubtful.Store(true)
 			}
 		}

@@ -144,11 +144,11 @@ func TestNoticeOfASingleRange(t *testing.T) {
 // Ranges have no effect where the numbers stay, and a notice says so.
 func TestNoticeOfRangesWithoutEffect(t *testing.T) {
 	path := written(t, "sizes.csv", table30("age,size", "%[1]d.5,%[2]d.25"))
-	for spec, says := range map[Spec]string{
+	for spec, says := range map[*Spec]string{
 		{Columns: "age=real:3", Binarization: Real}: `keeps the numbers of "age", and the ranges`, {Columns: "age=real", Binarization: Real}: "", {Columns: "age=real:3"}: "",
 	} {
 		spec.Name = path
-		if got := opened(t, spec).Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
+		if got := opened(t, *spec).Notice(); got == "" != (says == "") || !strings.Contains(got, says) {
 			t.Errorf("columns %q, %v: notice %q, want %q", spec.Columns, spec.Binarization, got, says)
 		}
 	}
@@ -256,7 +256,7 @@ func TestReadRows(t *testing.T) {
 	if rows, err = grey.ReadRows(written(t, "dark.csv", "p1,p2\n1,0\n7,9\n")); err != nil || !slices.Equal(rows.Bytes(), []uint8{1, 0, 7, 9}) {
 		t.Errorf("dark rows are on another scale: %v, %v", rows.Bytes(), err)
 	}
-	divided, err := Spec{Name: "sixteenths", Largest: 16, Missing: "9", Binarization: Gray}.FromRows(Shape{1, 2}, [][]float64{{0, 16}, {8, 4}}, nil)
+	divided, err := Spec{Name: "sixteenths", Largest: 16, Missing: Codes{"9"}, Binarization: Gray}.FromRows(Shape{1, 2}, [][]float64{{0, 16}, {8, 4}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestMissingValuesAreRefused(t *testing.T) {
 		"1\n0\r\n\n1\n":         {"line 3", `column "1"`, `missing value ("")`},
 		"0 1 1\n0 nan 1\n1 1 1": {"line 2", `column "2"`, `read_csv(FILE, sep=r"\s+", header=None, dtype=str, na_values="-9").dropna().to_csv("rows.csv", sep=" ", header=False, index=False)`},
 	} {
-		_, err := Spec{Name: written(t, "rows.csv", text), Missing: "-9", Binarization: Real}.Open()
+		_, err := Spec{Name: written(t, "rows.csv", text), Missing: Codes{"-9"}, Binarization: Real}.Open()
 		wantError(t, err, says...)
 	}
 	array := npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, float32(math.NaN()), 1, -9, 0))
@@ -326,10 +326,10 @@ func TestMissingValuesAreRefused(t *testing.T) {
 		t.Errorf("the error for an array is %v", err)
 	}
 	array = npyFile(strings.Replace(small, "|u1", "<f4", 1), floats32(0, 1, 1, 1, -9, 0))
-	_, err = Spec{Name: written(t, "rows.npy", string(array)), Binarization: Real, Missing: "-9"}.Open()
+	_, err = Spec{Name: written(t, "rows.npy", string(array)), Binarization: Real, Missing: Codes{"-9"}}.Open()
 	wantError(t, err, "row 2, value 2", "missing value (-9)", "a[(a != -9).reshape(len(a), -1).all(1)]")
 	for _, code := range []string{"abc", "-999,-1"} {
-		_, err = Spec{Name: path, Binarization: Real, Missing: code}.Open()
+		_, err = Spec{Name: path, Binarization: Real, Missing: Codes{code}}.Open()
 		wantError(t, err, fmt.Sprintf("missing = %q is not a number", code), "give one number")
 	}
 	_, err = FromRows("own", Shape{1, 1}, [][]float64{{1}, {math.NaN()}}, nil)
@@ -779,11 +779,11 @@ func TestColumnsOfTablesOfBits(t *testing.T) {
 // A field that is the same number as the code is missing. The code does not apply to the units made from a table.
 func TestMissingNumbersOfTables(t *testing.T) {
 	mixed := "age,sex\n30,f\n-999.0,m\n41,f\n35,m\n"
-	_, err := Spec{Name: written(t, "mixed.csv", mixed), Missing: "-999"}.Open()
+	_, err := Spec{Name: written(t, "mixed.csv", mixed), Missing: Codes{"-999"}}.Open()
 	wantError(t, err, `line 3, column "age": a missing value ("-999.0")`)
 	_, err = Spec{Name: written(t, "nan.csv", strings.Replace(mixed, "-999.0", "NAN", 1))}.Open()
 	wantError(t, err, "a missing value")
-	opened(t, Spec{Name: written(t, "zero.csv", "age,sex\n30,f\n20,m\n41,f\n35,m\n"), Missing: "0", Validation: new(0)})
+	opened(t, Spec{Name: written(t, "zero.csv", "age,sex\n30,f\n20,m\n41,f\n35,m\n"), Missing: Codes{"0"}, Validation: new(0)})
 }
 
 // A line that begins with # and might be a row is neither a row nor left out silently.

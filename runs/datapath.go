@@ -57,8 +57,8 @@ var elsewhere sync.Once
 // isSealed reports whether a text has the checksum that training writes into the file of a run.
 func isSealed(text []byte) bool { return bytes.Contains(text, []byte("\n"+textSeal)) }
 
-// ExplainMissing returns err, the error of reading data, or another error if err is about a missing file that the file
-// at path names, or the base of a sweep at path. It says which file names the data, and where the data were looked for.
+// ExplainMissing returns err, the error of reading a file, or another error if err is about a missing file that the file
+// at path names, or the base of a sweep at path. It says which file names the missing one, and where it was looked for.
 func ExplainMissing(path string, err error) error {
 	failure, is := errors.AsType[*fs.PathError](err)
 	text, unread := file.Read(path, file.Small)
@@ -70,12 +70,8 @@ func ExplainMissing(path string, err error) error {
 	folder := filepath.Dir(path)
 	for key, value := range names.Flat("", table) {
 		name, is := value.(string)
-		if key == "base" {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(folder, name)
-			}
+		if key == "base" && filepath.IsAbs(name) {
 			err = ExplainMissing(name, err)
-			continue
 		}
 		if !is || filepath.IsAbs(name) {
 			continue // an absolute path says where it leads
@@ -86,6 +82,9 @@ func ExplainMissing(path string, err error) error {
 		here, _ := filepath.Abs(name)
 		missing, _ := filepath.Abs(failure.Path)
 		beside, _ := filepath.Abs(filepath.Join(folder, name))
+		if key == "base" {
+			err, here = ExplainMissing(filepath.Join(folder, name), err), beside
+		}
 		if missing != here && missing != beside {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/runs"
 )
 
 // A run whose data are missing names the place where it looked and, in a folder other than that of its training, the
@@ -52,6 +53,27 @@ func TestRunsInAnotherFolderSayWhereTheyLook(t *testing.T) {
 		t.Chdir(home) // the remedy
 		if _, err := run.Dataset(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// The error for a missing file of an experiment, a sweep or its base names the path as given, and either a file of a similar
+// name, the folder where relative paths start, or the file that names it.
+func TestMissingFilesOfSettings(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(home)
+	if err := os.WriteFile("widths.toml", []byte("base = \"gone.toml\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(path string) error{
+		"experiment": func(path string) error { _, err := runs.ReadExperiment(path); return err },
+		"sweep":      func(path string) error { _, err := runs.ReadSweep(path); return err },
+		"tuning":     func(path string) error { _, err := runs.ReadTuning(path, 9); return err },
+	} {
+		wantError(t, read("wide.toml"), "wide.toml", "from the folder "+home)
+		wantError(t, read("width.toml"), "open width.toml", `did you mean "widths.toml"?`)
+		if name != "experiment" {
+			wantError(t, read("widths.toml"), `widths.toml names "gone.toml"`, "at "+filepath.Join(home, "gone.toml")+": correct the path in widths.toml")
 		}
 	}
 }

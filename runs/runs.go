@@ -221,7 +221,7 @@ func ParseExperiment(text []byte) (Experiment, error) {
 // ReadExperiment reads the experiment of a TOML file, ignoring its checksum: a copy of a run's
 // experiment may be edited.
 func ReadExperiment(path string) (Experiment, error) {
-	text, err := file.Read(path, file.Small)
+	text, err := file.ReadNamed(path, file.Small)
 	if err != nil {
 		return nil, err
 	}

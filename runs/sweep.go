@@ -74,7 +74,7 @@ type sweepFile struct {
 // settings of the base stay. ReadSweep refuses a combination that contradicts the published method that
 // its preset names.
 func ReadSweep(path string) (*Sweep, error) {
-	text, err := file.Read(path, file.Small)
+	text, err := file.ReadNamed(path, file.Small)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func ReadSweep(path string) (*Sweep, error) {
 		err = s.checkPresets()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, ExplainMissing(path, fmt.Errorf("%s: %w", path, err))
 	}
 	return s, nil
 }
@@ -108,7 +108,7 @@ func parseSweep(text []byte, path string) (*Sweep, error) {
 		if !filepath.IsAbs(base) {
 			base = filepath.Join(filepath.Dir(path), base)
 		}
-		s.Base, err = file.Read(base, file.Small)
+		s.Base, err = file.ReadNamed(base, file.Small)
 		if of, ofText = base, s.Base; err == nil {
 			if _, err = ParseExperiment(s.Base); err != nil {
 				err = fmt.Errorf("%s: %w", base, err)

@@ -47,7 +47,7 @@ const tunePlan = "tune.toml"
 // ReadTuning reads the candidates of a tuning from the file of a sweep (see ReadSweep). For the file of
 // an experiment, UsualAxes chooses the candidates.
 func ReadTuning(path string, budget int) (*Tuning, error) {
-	text, err := file.Read(path, file.Small)
+	text, err := file.ReadNamed(path, file.Small)
 	if err != nil {
 		return nil, err
 	}

@@ -332,12 +332,14 @@ func unitOf(unit format.TimeUnit) (nanoseconds, second int64) {
 	return nanoseconds, 1e9 / nanoseconds
 }
 
-// textOfHalf writes a number in half precision as text. The number that is nearest to the code for a missing value
-// becomes this code.
-func textOfHalf(v parquet.Value, missing string) string {
+// textOfHalf writes a number in half precision as text. The number that is nearest to a code for a missing value becomes
+// this code.
+func textOfHalf(v parquet.Value, codes dataset.Codes) string {
 	x := npy.Numbers["f2"].Value(binary.LittleEndian, v.ByteArray())
-	if code, err := strconv.ParseFloat(missing, 64); err == nil && npy.Nearest("f2", code) == x {
-		return missing
+	for _, text := range codes {
+		if code, err := strconv.ParseFloat(text, 64); err == nil && npy.Nearest("f2", code) == x {
+			return text
+		}
 	}
 	return strconv.FormatFloat(x, 'g', -1, 32)
 }

@@ -300,11 +300,11 @@ func TestCodesInHalfPrecision(t *testing.T) {
 			skipped = append(skipped, name+"=skip")
 		}
 	}
-	spec := dataset.Spec{Name: path, Columns: strings.Join(skipped, ","), Missing: "0.7593", Binarization: dataset.Real, Validation: new(0)}
+	spec := dataset.Spec{Name: path, Columns: strings.Join(skipped, ","), Missing: dataset.Codes{"0.7593"}, Binarization: dataset.Real, Validation: new(0)}
 	if _, err := spec.Open(); err == nil || !strings.Contains(err.Error(), `row 1, column "float16": a missing value ("0.7593")`) {
 		t.Errorf("error %v", err)
 	}
-	spec.Missing = "9"
+	spec.Missing = dataset.Codes{"9"}
 	if set, err := spec.Open(); err != nil || set.Shape() != (dataset.Shape{Height: 1, Width: 1}) {
 		t.Errorf("%v, error %v", set, err)
 	}

@@ -87,7 +87,7 @@ func TestLogPOfDiscreteVariablesIsTheSumOverStates(t *testing.T) {
 	}
 }
 
-// A row of weight 0 counts neither in log p nor in its sample size.
+// A row of weight 0 counts neither in log p, nor in its sample size, nor in the number of active variables.
 func TestSampleSizesCountRowsByTheirWeights(t *testing.T) {
 	m, rows := tiny(Settings{Hidden: []int{3}, Code: 3, Temperature: 1, Samples: 1}), split(255, 0, 0, 255, 0, 255, 0, 0)
 	rows.Weights = []float64{2, 0}
@@ -96,6 +96,11 @@ func TestSampleSizesCountRowsByTheirWeights(t *testing.T) {
 	got, want := weighted[runs.LogP.Key], alone[runs.LogP.Key]
 	if err != nil || failure != nil || math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(float64(got.SampleSize.Moved-want.SampleSize.Moved)) > 1e-12 || math.Abs(float64(got.SampleSize.Effective-want.SampleSize.Effective)) > 1e-9 {
 		t.Errorf("%+v, want %+v of the other row alone (%v, %v)", got, want, err, failure)
+	}
+	rows.Weights = nil
+	unweighted, err := m.Estimate(t.Context(), rows, 50, 5, nil)
+	if got, both := weighted[active.Key].Value, unweighted[active.Key].Value; err != nil || got != 0 || both == 0 {
+		t.Errorf("%v active variables of one row, and %v of two (%v)", got, both, err)
 	}
 }
 

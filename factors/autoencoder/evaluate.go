@@ -93,7 +93,7 @@ func (m *Model) evaluate(ctx context.Context, rows dataset.Split, samples int, s
 		for r := range column {
 			column[r] = float64(kernels.Row(codes, r)[j])
 		}
-		if stat.PopVariance(column, nil) > activeVariance {
+		if stat.PopVariance(column, rows.MeanWeights()) > activeVariance {
 			used++
 		}
 	}

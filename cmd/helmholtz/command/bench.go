@@ -297,7 +297,7 @@ func newBenchGrowth() *cobra.Command {
 
 // growthOf draws the measurements in a file, one JSON object per line.
 func growthOf(path string) (*plotting.Figure, error) {
-	text, err := file.Read(path, file.Small)
+	text, err := file.ReadNamed(path, file.Small)
 	if err != nil {
 		return nil, err
 	}

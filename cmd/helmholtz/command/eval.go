@@ -383,6 +383,13 @@ func rowsOf[T any](c *cobra.Command, path, format string, read func(string) (T, 
 	return parse(dataset.Input{Name: "standard input", Format: format, Content: content})
 }
 
+// note prints the notice about rows that a command read.
+func note(c *cobra.Command, rows dataset.Split) {
+	if notice := rows.Notice(); notice != "" {
+		fmt.Fprintln(c.ErrOrStderr(), notice)
+	}
+}
+
 func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.EvaluationOptions, tables *tableFlags, asJSON bool) error {
 	if seeds.Runs[0].Dir() != seeds.Dir() {
 		return misuse(c, "--rows %s: %s has several seeds: name the directory of one, such as %s", x.file, seeds.Dir(), seeds.Runs[0].Dir())
@@ -408,9 +415,7 @@ func (x *estimate) evalRows(c *cobra.Command, seeds *runs.Seeds, o runs.Evaluati
 	if o.Rows, err = rowsOf(c, x.file, x.stdin, o.Set.ReadRows, o.Set.ParseRows); err != nil {
 		return err
 	}
-	if notice := o.Rows.Notice(); notice != "" {
-		fmt.Fprintln(c.ErrOrStderr(), notice)
-	}
+	note(c, o.Rows)
 	training := sync.OnceValues(func() (*dataset.Set, error) { return run.DatasetAt(x.data) })
 	if x.data != "" { // a wrong path is an error even if no model needs the rows
 		if _, err := training(); err != nil {

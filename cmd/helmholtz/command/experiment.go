@@ -223,7 +223,7 @@ func readingFlags(f *pflag.FlagSet, data *dataset.Spec) {
 	f.StringVar(&data.Decimal, "decimal", "", "`character` before the decimals of numbers in text, . or , (default: inferred)")
 	f.StringVar(&data.Shape, "shape", "", "height and width of the images in a file of rows × units, such as `28x28`")
 	f.Float64Var(&data.Largest, "largest", 0, "`value` in the file that stands for 1 (default: 255 or 1)")
-	f.StringVar(&data.Missing, "missing", "", "`code` of a missing value, in addition to NaN, and in tables empty fields, ?, NA, None, null and the like")
+	f.StringArrayVar((*[]string)(&data.Missing), "missing", nil, "`code` of a missing value, in addition to NaN, and in tables empty fields, ?, NA, None, null and the like; may be repeated")
 	f.BoolVar(&data.Gaps, "gaps", false, "keep rows with missing values, for a model that learns from rows with gaps, instead of refusing them")
 	textFlag(f, &data.Binarization, "binarization", "`how` grey values become binary: once by rounding (fixed) or at random (drawn), at random in each step (stochastic), or never (grey, or real for the unchanged numbers of a file, for gaussian units)")
 	f.BoolVar(&data.Standardize, "standardize", false, "subtract the mean of each real column over the training rows, and divide by its standard deviation; written samples have the file's numbers again")

@@ -103,6 +103,7 @@ func newFeatures() *cobra.Command {
 				return err
 			}
 		}
+		note(c, rows)
 		lines, err := e.Encode(c.Context(), rows, samples, seed)
 		if err != nil {
 			return err

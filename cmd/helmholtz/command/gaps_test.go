@@ -127,3 +127,21 @@ func TestPicturesWithGaps(t *testing.T) {
 		}
 	}
 }
+
+// Codes for missing values are given one by one, and flags replace the codes of a file.
+func TestFlagsOfSeveralCodes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("rows.csv", []byte("age,smokes\n"+strings.Repeat("31,1\n-8,0\n45,-9\n27,0\n", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"new both.toml --dataset rows.csv --gaps --missing -8 --missing -9", `missing = ["-8", "-9"]`}, {"new same.toml --config both.toml", `missing = ["-8", "-9"]`},
+		{"new one.toml --config both.toml --missing -8", `missing = "-8"`},
+	} {
+		args := strings.Fields(c.args)
+		succeed(t, args...)
+		if text, err := os.ReadFile(args[1]); err != nil || !strings.Contains(string(text), c.want+"  #") {
+			t.Errorf("%s writes (%v)\n%s", c.args, err, text)
+		}
+	}
+}

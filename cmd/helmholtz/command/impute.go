@@ -63,6 +63,7 @@ func newImpute() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		note(c, gaps.Rows)
 		rows := 0
 		for _, gap := range gaps.Gaps {
 			rows += len(gap.Rows)

@@ -456,7 +456,11 @@ func (s *service) score(ctx context.Context, body []byte) (any, error) {
 	}
 	var rows bytes.Buffer
 	err = scores.table().WriteJSON(&rows)
-	return map[string]any{"unit": "nats", "how": scores.what, "rows": json.RawMessage(rows.Bytes())}, err
+	answer := map[string]any{"unit": "nats", "how": scores.what, "rows": json.RawMessage(rows.Bytes())}
+	if notice := o.Rows.Notice(); notice != "" {
+		answer["notice"] = notice
+	}
+	return answer, err
 }
 
 func (s *service) sample(ctx context.Context, body []byte) (any, error) {
@@ -516,6 +520,9 @@ func (s *service) impute(ctx context.Context, body []byte) (any, error) {
 	}
 	rows, how, err := q.impute(ctx, by, gaps, "json", nil)
 	answer := map[string]any{"missing": gaps.Missing, "repeated": how.Again, "rows": json.RawMessage(rows)}
+	if notice := gaps.Rows.Notice(); notice != "" {
+		answer["notice"] = notice
+	}
 	if how.Effective > 0 {
 		answer["effective"], answer["fewest_effective"] = how.Effective, how.Fewest
 	}
