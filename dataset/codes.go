@@ -12,7 +12,7 @@ import (
 type Codes []string
 
 func (c Codes) written() any {
-	if len(c) == 1 {
+	if len(c) == 1 && c[0] != "" {
 		return c[0]
 	}
 	return []string(c)
@@ -26,21 +26,22 @@ func (c Codes) MarshalTOML() ([]byte, error) {
 
 func (c Codes) MarshalJSON() ([]byte, error) { return json.Marshal(c.written()) }
 
-// UnmarshalTOML reads a text or a list of texts.
+// UnmarshalTOML reads a text or a list of texts. An empty text is no code, as in earlier versions.
 func (c *Codes) UnmarshalTOML(value any) error {
+	*c = nil
+	if value == "" {
+		return nil
+	}
 	list, is := value.([]any)
 	if !is {
 		list = []any{value}
 	}
-	*c = nil
 	for _, code := range list {
 		text, is := code.(string)
 		if !is {
 			return fmt.Errorf("missing: %v is no text: put codes into quotes, such as [\"-8\", \"-9\"]", code)
 		}
-		if text != "" {
-			*c = append(*c, text)
-		}
+		*c = append(*c, text)
 	}
 	return nil
 }
