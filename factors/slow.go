@@ -22,7 +22,6 @@ type Slow struct {
 	linear    affine
 	quadratic *affine // function of the monomials of linear's values; nil if features are linear
 	deltas    []float64
-	dropped   int
 }
 
 // affine is the function (x−b)M of rows x.
@@ -78,17 +77,17 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	}
 	s := new(Slow)
 	var err error
-	if s.linear, s.dropped, err = whitening(sequences); err != nil {
+	if s.linear, err = whitening(sequences); err != nil {
 		return nil, err
 	}
 	last := &s.linear
 	if o.Quadratic {
 		sequences = each(sequences, func(rows [][]float64) [][]float64 { return monomials(s.linear.of(rows)) })
-		expanded, dropped, err := whitening(sequences)
+		expanded, err := whitening(sequences)
 		if err != nil {
 			return nil, err
 		}
-		s.quadratic, s.dropped = &expanded, dropped
+		s.quadratic = &expanded
 		last = s.quadratic
 	}
 	_, directions := last.matrix.Dims()
@@ -115,9 +114,9 @@ func each(sequences [][][]float64, of func([][]float64) [][]float64) (values [][
 	return values
 }
 
-// whitening returns the function after which the rows of sequences have the covariance I, and the number of
-// directions that it drops because the rows hardly vary along them.
-func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
+// whitening returns the function after which the rows of sequences have the covariance I. It drops directions along which
+// the rows hardly vary.
+func whitening(sequences [][][]float64) (a affine, err error) {
 	var rows [][]float64
 	for _, of := range sequences {
 		rows = append(rows, of...)
@@ -126,7 +125,7 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 	d := len(a.mean)
 	values, vectors, err := momentsOf(rows, a.mean).principal(min(d, len(rows)))
 	if err != nil {
-		return a, 0, err
+		return a, err
 	}
 	kept := 0
 	for _, λ := range values {
@@ -135,7 +134,7 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 		}
 	}
 	if kept == 0 {
-		return a, d, fmt.Errorf("the rows of the sequences are all the same: slow features need variance")
+		return a, fmt.Errorf("the rows of the sequences are all the same: slow features need variance")
 	}
 	a.matrix = mat.DenseCopyOf(vectors.Slice(0, d, 0, kept))
 	scale := make([]float64, kept)
@@ -145,7 +144,7 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 	for i := range d {
 		floats.Mul(a.matrix.RawRowView(i), scale)
 	}
-	return a, d - kept, nil
+	return a, nil
 }
 
 // monomials returns x and all products of two of its values, for each row x.
@@ -202,7 +201,3 @@ func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
 	}
 	return deltas
 }
-
-// Dropped returns the number of directions that features do not use because the training rows hardly vary
-// along them. Directions of quadratic features are in the space of the monomials.
-func (s *Slow) Dropped() int { return s.dropped }

@@ -86,7 +86,7 @@ var SparseCoding = estimated(runs.Family[SparseSettings, *Dictionary]{
 		// At first the moving means cover all rows seen so far, and later about one epoch of rows.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
 		c, err := m.learn(ctx, b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
-		return values(c.estimates(dataset.Split{})), err
+		return c.estimates(dataset.Split{}).Values(), err
 	},
 })
 

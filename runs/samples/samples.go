@@ -4,6 +4,7 @@
 package samples
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -31,10 +32,7 @@ const (
 // training rows. It refuses rows whose distances mean nothing, fewer than 10 rows, and training rows in the place of held-out ones.
 func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	train := set.Train().Complete()
-	if n == 0 {
-		n = usual
-	}
-	switch n = min(n, heldOut.Rows, train.Rows); {
+	switch n = min(cmp.Or(n, usual), heldOut.Rows, train.Rows); {
 	case heldOut.Name == "train":
 		return 0, errors.New("training rows are not held out: name test, validation or a file of other rows")
 	case heldOut.Lengths != nil || train.Lengths != nil:
