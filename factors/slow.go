@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -36,11 +37,7 @@ func (a affine) of(rows [][]float64) [][]float64 {
 	}
 	var y mat.Dense
 	y.Mul(centred(rows, a.mean), a.matrix)
-	values := make([][]float64, len(rows))
-	for r := range values {
-		values[r] = y.RawRowView(r)
-	}
-	return values
+	return lists.N(len(rows), y.RawRowView)
 }
 
 // SlowOptions are the options of FitSlow. The zero value has the usual settings.
@@ -82,7 +79,7 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	}
 	last := &s.linear
 	if o.Quadratic {
-		sequences = each(sequences, func(rows [][]float64) [][]float64 { return monomials(s.linear.of(rows)) })
+		sequences = lists.Map(sequences, func(rows [][]float64) [][]float64 { return monomials(s.linear.of(rows)) })
 		expanded, err := whitening(sequences)
 		if err != nil {
 			return nil, err
@@ -94,7 +91,7 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	if features > directions {
 		return nil, fmt.Errorf("%s of rows that vary in %s: use fewer", names.Count(features, "feature"), names.Count(directions, "direction"))
 	}
-	eigen, err := statistics.Eigen("the covariance of the differences", symmetric(differences(each(sequences, last.of))))
+	eigen, err := statistics.Eigen("the covariance of the differences", symmetric(differences(lists.Map(sequences, last.of))))
 	if err != nil {
 		return nil, err
 	}
@@ -107,20 +104,10 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	return s, nil
 }
 
-func each(sequences [][][]float64, of func([][]float64) [][]float64) (values [][][]float64) {
-	for _, rows := range sequences {
-		values = append(values, of(rows))
-	}
-	return values
-}
-
 // whitening returns the function after which the rows of sequences have the covariance I. It drops directions along which
 // the rows hardly vary.
 func whitening(sequences [][][]float64) (a affine, err error) {
-	var rows [][]float64
-	for _, of := range sequences {
-		rows = append(rows, of...)
-	}
+	rows := slices.Concat(sequences...)
 	a.mean, _ = meanOf(rows)
 	d := len(a.mean)
 	values, vectors, err := momentsOf(rows, a.mean).principal(min(d, len(rows)))
@@ -137,10 +124,7 @@ func whitening(sequences [][][]float64) (a affine, err error) {
 		return a, fmt.Errorf("the rows of the sequences are all the same: slow features need variance")
 	}
 	a.matrix = mat.DenseCopyOf(vectors.Slice(0, d, 0, kept))
-	scale := make([]float64, kept)
-	for k := range scale {
-		scale[k] = 1 / math.Sqrt(values[k])
-	}
+	scale := lists.N(kept, func(k int) float64 { return 1 / math.Sqrt(values[k]) })
 	for i := range d {
 		floats.Mul(a.matrix.RawRowView(i), scale)
 	}
@@ -190,14 +174,11 @@ func (s *Slow) Features(rows [][]float64) [][]float64 {
 // DeltasOf returns δ of each feature on other sequences: its mean squared difference between neighbouring rows. A sine with
 // a period of T rows has δ = 4 sin²(π/T). DeltasOf computes the features with the means and scales
 // of the training rows. It ignores sequences of fewer than two rows, and returns NaNs if there are no others.
-func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
+func (s *Slow) DeltasOf(sequences [][][]float64) []float64 {
 	sequences = slices.DeleteFunc(slices.Clone(sequences), func(rows [][]float64) bool { return len(rows) < 2 })
 	if len(sequences) == 0 {
 		return slices.Repeat([]float64{math.NaN()}, len(s.deltas))
 	}
-	of := differences(each(sequences, s.Features))
-	for k := range s.deltas {
-		deltas = append(deltas, of.At(k, k))
-	}
-	return deltas
+	of := differences(lists.Map(sequences, s.Features))
+	return lists.N(len(s.deltas), func(k int) float64 { return of.At(k, k) })
 }

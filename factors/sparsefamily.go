@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -91,11 +92,9 @@ var SparseCoding = estimated(runs.Family[SparseSettings, *Dictionary]{
 })
 
 func (c Code) counts() []float64 {
-	counts := make([]float64, len(c.Objective))
-	for r := range counts {
-		counts[r] = float64(floats.Count(func(v float64) bool { return v != 0 }, c.H.RawRowView(r)))
-	}
-	return counts
+	return lists.N(len(c.Objective), func(r int) float64 {
+		return float64(floats.Count(func(v float64) bool { return v != 0 }, c.H.RawRowView(r)))
+	})
 }
 
 func (c Code) estimates(rows dataset.Split) runs.Estimates {

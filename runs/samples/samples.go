@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -139,10 +140,7 @@ func spaceOf(set *dataset.Set, train dataset.Split) space {
 	for _, c := range set.Columns() {
 		switch real := c.Kind == dataset.RealColumn && c.Values == nil; {
 		case c.Units == 1 && real && train.AreReal():
-			numbers := make([]float64, len(x))
-			for r, row := range x {
-				numbers[r] = row[c.First]
-			}
+			numbers := lists.Map(x, func(row []float64) float64 { return row[c.First] })
 			if sd := stat.StdDev(numbers, nil); sd > 0 {
 				of.factors[c.First] = 1 / sd
 			}
