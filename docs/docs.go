@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -43,11 +44,8 @@ func Names() []string {
 }
 
 // Pages returns the guides, sorted by name.
-func Pages() (pages []Page) {
-	for _, name := range Names() {
-		pages = append(pages, read(name))
-	}
-	return pages
+func Pages() []Page {
+	return lists.Map(Names(), read)
 }
 
 func read(name string) Page {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -55,11 +56,8 @@ func reconstructions(shape dataset.Shape, reconstruct func(rows [][]float64) [][
 
 // filters returns the first n columns as images.
 func filters(shape dataset.Shape, columns *mat.Dense, n int) dataset.Sheet {
-	var filters [][]float64
 	_, q := columns.Dims()
-	for k := range min(n, q) {
-		filters = append(filters, mat.Col(nil, k, columns))
-	}
+	filters := lists.N(min(n, q), func(k int) []float64 { return mat.Col(nil, k, columns) })
 	return dataset.Filters(shape, filters)
 }
 
@@ -113,15 +111,12 @@ func ofUnits(kind string, columns []string, of func() mat.Matrix) runs.Encoding 
 }
 
 // lines returns the rows of a matrix, which may be nil.
-func lines(a mat.Matrix) (all [][]float64) {
+func lines(a mat.Matrix) [][]float64 {
 	if a == nil {
 		return nil
 	}
 	n, _ := a.Dims()
-	for r := range n {
-		all = append(all, mat.Row(nil, r, a))
-	}
-	return all
+	return lists.N(n, func(r int) []float64 { return mat.Row(nil, r, a) })
 }
 
 // Encodings lists two kinds of factor scores of rows, and the loadings W of each variable with its uniqueness Ψ. Scores by

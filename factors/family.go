@@ -212,17 +212,9 @@ func estimated[S any, M runs.Estimator](f runs.Family[S, M]) *runs.Family[S, M] 
 	f.Densities = true
 	f.Validate = func(ctx context.Context, _ runs.Fit[S, M], m M, rows dataset.Split) (runs.Measures, error) {
 		estimates, err := m.Estimate(ctx, rows, 0, 0, nil)
-		return values(estimates), err
+		return estimates.Values(), err
 	}
 	return runs.NewFamily(f)
-}
-
-func values(estimates runs.Estimates) runs.Measures {
-	measured := runs.Measures{}
-	for key, of := range estimates {
-		measured[key] = of.Value
-	}
-	return measured
 }
 
 func check(of runs.Data, batch int, set *dataset.Set, factors int, shared, dropConstant bool) error {

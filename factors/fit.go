@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -77,7 +78,7 @@ func (m *Model) em(floor float64) error {
 		}
 	}
 	if m.shared {
-		if m.share(); m.noise[0] <= m.leastNoise() {
+		if m.share(floats.Sum(m.noise) / float64(len(m.noise))); m.noise[0] <= m.leastNoise() {
 			return m.wholly()
 		}
 	}
@@ -85,8 +86,7 @@ func (m *Model) em(floor float64) error {
 	return nil
 }
 
-func (m *Model) share() {
-	σ2 := floats.Sum(m.noise) / float64(len(m.noise))
+func (m *Model) share(σ2 float64) {
 	for i := range m.noise {
 		m.noise[i] = σ2
 	}
@@ -128,9 +128,7 @@ func (m *Model) closedForm() error {
 			w.Set(i, k, scale*vectors.At(i, k))
 		}
 	}
-	for i := range m.noise {
-		m.noise[i] = σ2
-	}
+	m.share(σ2)
 	positive(w)
 	return nil
 }
@@ -420,12 +418,7 @@ func FactorAnalysisOf(ctx context.Context, covariance mat.Symmetric, factors int
 }
 
 func (m *Model) maximise(ctx context.Context, o FactorAnalysisOptions) error {
-	if o.Floor == 0 {
-		o.Floor = usualFloor
-	}
-	if o.Starts == 0 {
-		o.Starts = 3
-	}
+	o.Floor, o.Starts = cmp.Or(o.Floor, usualFloor), cmp.Or(o.Starts, 3)
 	switch {
 	case !(o.Floor > 0 && o.Floor < 1):
 		return fmt.Errorf("floor = %g: give a fraction between 0 and 1, such as 0.001", o.Floor)

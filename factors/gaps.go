@@ -167,10 +167,7 @@ func (m *Model) emOpen(floor float64) error {
 		}
 	}
 	if m.shared {
-		for i := range m.noise {
-			m.noise[i] = left / rows
-		}
-		if m.noise[0] <= m.leastNoise() {
+		if m.share(left / rows); m.noise[0] <= m.leastNoise() {
 			return m.wholly()
 		}
 	}

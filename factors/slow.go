@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
@@ -22,7 +23,6 @@ type Slow struct {
 	linear    affine
 	quadratic *affine // function of the monomials of linear's values; nil if features are linear
 	deltas    []float64
-	dropped   int
 }
 
 // affine is the function (x−b)M of rows x.
@@ -37,11 +37,7 @@ func (a affine) of(rows [][]float64) [][]float64 {
 	}
 	var y mat.Dense
 	y.Mul(centred(rows, a.mean), a.matrix)
-	values := make([][]float64, len(rows))
-	for r := range values {
-		values[r] = y.RawRowView(r)
-	}
-	return values
+	return lists.N(len(rows), y.RawRowView)
 }
 
 // SlowOptions are the options of FitSlow. The zero value has the usual settings.
@@ -78,24 +74,24 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	}
 	s := new(Slow)
 	var err error
-	if s.linear, s.dropped, err = whitening(sequences); err != nil {
+	if s.linear, err = whitening(sequences); err != nil {
 		return nil, err
 	}
 	last := &s.linear
 	if o.Quadratic {
-		sequences = each(sequences, func(rows [][]float64) [][]float64 { return monomials(s.linear.of(rows)) })
-		expanded, dropped, err := whitening(sequences)
+		sequences = lists.Map(sequences, func(rows [][]float64) [][]float64 { return monomials(s.linear.of(rows)) })
+		expanded, err := whitening(sequences)
 		if err != nil {
 			return nil, err
 		}
-		s.quadratic, s.dropped = &expanded, dropped
+		s.quadratic = &expanded
 		last = s.quadratic
 	}
 	_, directions := last.matrix.Dims()
 	if features > directions {
 		return nil, fmt.Errorf("%s of rows that vary in %s: use fewer", names.Count(features, "feature"), names.Count(directions, "direction"))
 	}
-	eigen, err := statistics.Eigen("the covariance of the differences", symmetric(differences(each(sequences, last.of))))
+	eigen, err := statistics.Eigen("the covariance of the differences", symmetric(differences(lists.Map(sequences, last.of))))
 	if err != nil {
 		return nil, err
 	}
@@ -108,25 +104,15 @@ func FitSlow(sequences [][][]float64, features int, o SlowOptions) (*Slow, error
 	return s, nil
 }
 
-func each(sequences [][][]float64, of func([][]float64) [][]float64) (values [][][]float64) {
-	for _, rows := range sequences {
-		values = append(values, of(rows))
-	}
-	return values
-}
-
-// whitening returns the function after which the rows of sequences have the covariance I, and the number of
-// directions that it drops because the rows hardly vary along them.
-func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
-	var rows [][]float64
-	for _, of := range sequences {
-		rows = append(rows, of...)
-	}
+// whitening returns the function after which the rows of sequences have the covariance I. It drops directions along which
+// the rows hardly vary.
+func whitening(sequences [][][]float64) (a affine, err error) {
+	rows := slices.Concat(sequences...)
 	a.mean, _ = meanOf(rows)
 	d := len(a.mean)
 	values, vectors, err := momentsOf(rows, a.mean).principal(min(d, len(rows)))
 	if err != nil {
-		return a, 0, err
+		return a, err
 	}
 	kept := 0
 	for _, λ := range values {
@@ -135,17 +121,14 @@ func whitening(sequences [][][]float64) (a affine, dropped int, err error) {
 		}
 	}
 	if kept == 0 {
-		return a, d, fmt.Errorf("the rows of the sequences are all the same: slow features need variance")
+		return a, fmt.Errorf("the rows of the sequences are all the same: slow features need variance")
 	}
 	a.matrix = mat.DenseCopyOf(vectors.Slice(0, d, 0, kept))
-	scale := make([]float64, kept)
-	for k := range scale {
-		scale[k] = 1 / math.Sqrt(values[k])
-	}
+	scale := lists.N(kept, func(k int) float64 { return 1 / math.Sqrt(values[k]) })
 	for i := range d {
 		floats.Mul(a.matrix.RawRowView(i), scale)
 	}
-	return a, d - kept, nil
+	return a, nil
 }
 
 // monomials returns x and all products of two of its values, for each row x.
@@ -191,18 +174,11 @@ func (s *Slow) Features(rows [][]float64) [][]float64 {
 // DeltasOf returns δ of each feature on other sequences: its mean squared difference between neighbouring rows. A sine with
 // a period of T rows has δ = 4 sin²(π/T). DeltasOf computes the features with the means and scales
 // of the training rows. It ignores sequences of fewer than two rows, and returns NaNs if there are no others.
-func (s *Slow) DeltasOf(sequences [][][]float64) (deltas []float64) {
+func (s *Slow) DeltasOf(sequences [][][]float64) []float64 {
 	sequences = slices.DeleteFunc(slices.Clone(sequences), func(rows [][]float64) bool { return len(rows) < 2 })
 	if len(sequences) == 0 {
 		return slices.Repeat([]float64{math.NaN()}, len(s.deltas))
 	}
-	of := differences(each(sequences, s.Features))
-	for k := range s.deltas {
-		deltas = append(deltas, of.At(k, k))
-	}
-	return deltas
+	of := differences(lists.Map(sequences, s.Features))
+	return lists.N(len(s.deltas), func(k int) float64 { return of.At(k, k) })
 }
-
-// Dropped returns the number of directions that features do not use because the training rows hardly vary
-// along them. Directions of quadratic features are in the space of the monomials.
-func (s *Slow) Dropped() int { return s.dropped }

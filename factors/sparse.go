@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 )
@@ -215,10 +216,7 @@ func (m *Dictionary) learn(ctx context.Context, rows [][]float64, weight float64
 	}
 	slide(codes, c.H)
 	slide(cross, x)
-	worst := make([]int, len(rows))
-	for r := range worst {
-		worst[r] = r
-	}
+	worst := lists.N(len(rows), func(r int) int { return r })
 	slices.SortStableFunc(worst, func(a, b int) int { return cmp.Compare(c.Square[b], c.Square[a]) })
 	for j := range m.atoms {
 		m.idle[j]++

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -86,16 +87,14 @@ var SparseCoding = estimated(runs.Family[SparseSettings, *Dictionary]{
 		// At first the moving means cover all rows seen so far, and later about one epoch of rows.
 		perEpoch := (b.Rows.Rows + e.Settings.BatchSize - 1) / e.Settings.BatchSize
 		c, err := m.learn(ctx, b.Floats(), 1/float64(min(b.Step+1, perEpoch)), perEpoch)
-		return values(c.estimates(dataset.Split{})), err
+		return c.estimates(dataset.Split{}).Values(), err
 	},
 })
 
 func (c Code) counts() []float64 {
-	counts := make([]float64, len(c.Objective))
-	for r := range counts {
-		counts[r] = float64(floats.Count(func(v float64) bool { return v != 0 }, c.H.RawRowView(r)))
-	}
-	return counts
+	return lists.N(len(c.Objective), func(r int) float64 {
+		return float64(floats.Count(func(v float64) bool { return v != 0 }, c.H.RawRowView(r)))
+	})
 }
 
 func (c Code) estimates(rows dataset.Split) runs.Estimates {

@@ -1,6 +1,7 @@
 package hm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,13 +17,7 @@ import (
 type Chain = runs.Chain
 
 func gibbs(c Chain, chains int) (engine.Gibbs, error) {
-	g := engine.Gibbs{Sweeps: c.Sweeps, Candidates: c.Candidates, Inner: c.Inner, Retain: c.Retain}
-	if g.Candidates == 0 {
-		g.Candidates = 100
-	}
-	if g.Inner == 0 {
-		g.Inner = 10
-	}
+	g := engine.Gibbs{Sweeps: c.Sweeps, Candidates: cmp.Or(c.Candidates, 100), Inner: cmp.Or(c.Inner, 10), Retain: c.Retain}
 	switch {
 	case g.Sweeps < 0 || g.Sweeps > math.MaxUint32:
 		return g, fmt.Errorf("%d sweeps: use between 0 and 2³²−1", g.Sweeps)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/plot"
@@ -43,11 +44,8 @@ func SeedBandsByTime(groups ...Group) *Figure {
 	return seedBands(groups, x)
 }
 
-func seedsOf(groups []Group) (all []runs.History) {
-	for _, g := range groups {
-		all = append(all, g.Seeds...)
-	}
-	return all
+func seedsOf(groups []Group) []runs.History {
+	return slices.Concat(lists.Map(groups, func(g Group) []runs.History { return g.Seeds })...)
 }
 
 func seedBands(groups []Group, x abscissa) *Figure {
@@ -99,10 +97,7 @@ func seedBands(groups []Group, x abscissa) *Figure {
 
 // meanOfSeeds returns the mean and the standard deviation over the seeds of a group.
 func meanOfSeeds(g Group, x abscissa, heldOut bool) (mean plotter.XYs, sd []float64) {
-	seeds := make([]plotter.XYs, len(g.Seeds))
-	for s, h := range g.Seeds {
-		seeds[s] = finite(objectivePoints(h, x, heldOut))
-	}
+	seeds := lists.Map(g.Seeds, func(h runs.History) plotter.XYs { return finite(objectivePoints(h, x, heldOut)) })
 	if x.align != nil {
 		seeds = x.align(seeds)
 	}
@@ -225,9 +220,5 @@ func ComparisonByTime(c runs.Comparison) *Figure { return SeedBandsByTime(groups
 
 // groups returns the experiments as groups, named after their directories and methods.
 func groups(c runs.Comparison) []Group {
-	var groups []Group
-	for _, e := range c.Experiments {
-		groups = append(groups, Group{Name: e.Dir + ": " + e.Method, Seeds: e.Histories()})
-	}
-	return groups
+	return lists.Map(c.Experiments, func(e runs.Compared) Group { return Group{Name: e.Dir + ": " + e.Method, Seeds: e.Histories()} })
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -105,10 +106,7 @@ func (f *Figure) addBandStyle(banded []bool, text string) {
 // samples.
 func overRepeats(z hm.LogZ2, counts []int) (mean plotter.XYs, sd []float64) {
 	for i, n := range counts {
-		column := make([]float64, len(z.Repeats))
-		for r, repeat := range z.Repeats {
-			column[r] = repeat[i]
-		}
+		column := lists.Map(z.Repeats, func(repeat []float64) float64 { return repeat[i] })
 		m, s := meanAndSD(column)
 		mean, sd = append(mean, plotter.XY{X: math.Log10(float64(n)), Y: m}), append(sd, s)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -254,10 +255,7 @@ func Inpainting(p dataset.Inpainting) *Figure {
 // Model.Descend returns: each row is a dream, and each column shows it after redrawing all layers
 // below the layer in the heading.
 func Descents(sheets []dataset.Sheet) *Figure {
-	var columns []Column
-	for i, sheet := range sheets {
-		columns = append(columns, Column{"h" + superscript(i+1), sheet})
-	}
+	columns := lists.N(len(sheets), func(i int) Column { return Column{"h" + superscript(i+1), sheets[i]} })
 	return SideBySide(columns...)
 }
 

@@ -1,6 +1,7 @@
 package plotting
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -112,10 +113,7 @@ func newPanel(x, y string) *plot.Plot {
 
 // padY leaves a margin between the values and the frame.
 func padY(p *plot.Plot) {
-	pad := 0.04 * (p.Y.Max - p.Y.Min)
-	if pad == 0 {
-		pad = max(1, math.Abs(p.Y.Max)/10)
-	}
+	pad := cmp.Or(0.04*(p.Y.Max-p.Y.Min), max(1, math.Abs(p.Y.Max)/10))
 	p.Y.Min, p.Y.Max = p.Y.Min-pad, p.Y.Max+pad
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"gonum.org/v1/gonum/floats"
@@ -191,10 +192,7 @@ func (v *variable) merge() {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return counts[b] - counts[a] })
 	kept := slices.Sorted(slices.Values(order[:mostWords-1]))
-	var words []string
-	for _, i := range kept {
-		words = append(words, v.words[i])
-	}
+	words := lists.Map(kept, func(i int) string { return v.words[i] })
 	for _, codes := range v.of {
 		for r, code := range codes {
 			if codes[r] = float64(slices.Index(kept, int(code))); codes[r] < 0 {
@@ -214,14 +212,11 @@ func clipped(text string, most int) string {
 }
 
 // indicators returns a name for each word of a column, or a name for a column of numbers.
-func indicators(column string, words []string) (names []string) {
+func indicators(column string, words []string) []string {
 	if words == nil {
 		return []string{clipped(column, 30)}
 	}
-	for _, word := range words {
-		names = append(names, clipped(clipped(column, 20)+"="+word, 30))
-	}
-	return names
+	return lists.Map(words, func(word string) string { return clipped(clipped(column, 20)+"="+word, 30) })
 }
 
 // wordTicks labels the places 0, 1 and so on with words.
@@ -240,11 +235,8 @@ func upright(p *plot.Plot) {
 // quiet is a Ticker without labels.
 type quiet struct{ plot.Ticker }
 
-func (q quiet) Ticks(low, high float64) (ticks []plot.Tick) {
-	for _, t := range q.Ticker.Ticks(low, high) {
-		ticks = append(ticks, plot.Tick{Value: t.Value})
-	}
-	return ticks
+func (q quiet) Ticks(low, high float64) []plot.Tick {
+	return lists.Map(q.Ticker.Ticks(low, high), func(t plot.Tick) plot.Tick { return plot.Tick{Value: t.Value} })
 }
 
 // bins divides the numbers of a variable, each of whose sources has weights. The first and the last bin also hold the
@@ -435,20 +427,14 @@ func largest(values []float64, n int) []int {
 func (c correlations) figure() *Figure {
 	shown := largest(c.strengths(), mostUnits)
 	var panels []*plot.Plot
-	var names []string
-	for _, i := range shown {
-		names = append(names, c.names[i])
-	}
+	names := lists.Map(shown, func(i int) string { return c.names[i] })
 	for k, of := range c.of {
 		if of == nil {
 			continue
 		}
 		m := matrix{most: 1}
 		for _, i := range shown {
-			var row []float64
-			for _, j := range shown {
-				row = append(row, of.At(i, j))
-			}
+			row := lists.Map(shown, func(j int) float64 { return of.At(i, j) })
 			m.values = append(m.values, row)
 		}
 		panels = append(panels, m.panel(sourceNames[k], names, names))
@@ -679,10 +665,7 @@ func weightsFigure(ctx context.Context, columns []dataset.Column, model any) (*F
 		across = append(across, strconv.Itoa(h+1))
 	}
 	for _, i := range visible {
-		var row []float64
-		for _, h := range hidden {
-			row = append(row, all[h][i])
-		}
+		row := lists.Map(hidden, func(h int) float64 { return all[h][i] })
 		down, m.values = append(down, units[i]), append(m.values, row)
 	}
 	f := matrices([]*plot.Plot{m.panel("hidden unit"+among(len(hidden), len(all), "units"), across, down)}, m.most)

@@ -3,6 +3,7 @@ package plotting
 import (
 	"image/color"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -61,10 +62,7 @@ func (c themed) SetColor(to color.Color) {
 func (c themed) SetLineWidth(width vg.Length) { c.Canvas.SetLineWidth(c.lineScale() * width) }
 
 func (c themed) SetLineDash(dashes []vg.Length, offset vg.Length) {
-	scaled := make([]vg.Length, len(dashes))
-	for i, dash := range dashes {
-		scaled[i] = c.lineScale() * dash
-	}
+	scaled := lists.Map(dashes, func(dash vg.Length) vg.Length { return c.lineScale() * dash })
 	c.Canvas.SetLineDash(scaled, c.lineScale()*offset)
 }
 

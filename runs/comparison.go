@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -392,9 +393,5 @@ func (c Compared) Histories() []History {
 	if err != nil {
 		return []History{{Name: c.Dir, Err: err}}
 	}
-	var histories []History
-	for _, run := range seeds.Runs {
-		histories = append(histories, run.History())
-	}
-	return histories
+	return lists.Map(seeds.Runs, (*Run).History)
 }

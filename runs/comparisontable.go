@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // comparedLine is a row in the text of a comparison, with one cell per experiment, together with the
@@ -74,10 +76,7 @@ func (c Comparison) String() string {
 // Columns whose keys end in _se hold standard errors over the data; standard errors of evaluations exist
 // only for a single seed.
 func (c Comparison) Table() *Table {
-	var columns []field[Compared]
-	for _, l := range c.lines() {
-		columns = append(columns, l.columns...)
-	}
+	columns := slices.Concat(lists.Map(c.lines(), func(l comparedLine) []field[Compared] { return l.columns })...)
 	return tableOf("comparison", "", columns, c.Experiments...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -302,10 +303,7 @@ func (e *Fit[S, M]) inFile() []member {
 
 // joined returns a pointer to a new struct with all the given members.
 func joined(all []member) reflect.Value {
-	var fields []reflect.StructField
-	for _, m := range all {
-		fields = append(fields, m.field)
-	}
+	fields := lists.Map(all, func(m member) reflect.StructField { return m.field })
 	flat := reflect.New(reflect.StructOf(fields))
 	for i, m := range all {
 		flat.Elem().Field(i).Set(m.value)

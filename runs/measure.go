@@ -282,6 +282,15 @@ func (e Estimate) shown() float64 {
 // Estimates holds estimates of measures by key.
 type Estimates map[string]Estimate
 
+// Values returns the estimates without their errors.
+func (e Estimates) Values() Measures {
+	values := Measures{}
+	for key, of := range e {
+		values[key] = of.Value
+	}
+	return values
+}
+
 func overSeeds(seeds []Estimates) map[string]Spread {
 	over := map[string]Spread{}
 	for key := range seeds[0] {

@@ -15,6 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -262,11 +263,7 @@ func (s *Sweep) checkAxes() error {
 }
 
 func (s *Sweep) keys() []string {
-	var keys []string
-	for _, a := range s.Axes {
-		keys = append(keys, a.Keys...)
-	}
-	return keys
+	return slices.Concat(lists.Map(s.Axes, func(a Axis) []string { return a.Keys })...)
 }
 
 // Settings returns all combinations of the axes' values, with the last axis varying fastest, or the
@@ -434,10 +431,7 @@ var notInNames = regexp.MustCompile(`[^-+._0-9A-Za-z]`)
 // valueName returns a value in characters that file names may have.
 func valueName(value any) string {
 	if list := reflect.ValueOf(value); list.Kind() == reflect.Slice {
-		var parts []string
-		for i := range list.Len() {
-			parts = append(parts, valueName(list.Index(i).Interface()))
-		}
+		parts := lists.N(list.Len(), func(i int) string { return valueName(list.Index(i).Interface()) })
 		return strings.Join(parts, "-")
 	}
 	return notInNames.ReplaceAllString(strings.Trim(valueText(value), `"`), "_")
@@ -457,10 +451,7 @@ func (s *Sweep) TOML() ([]byte, error) {
 	for _, a := range s.Axes {
 		b.WriteString("\n[[together]]\n")
 		for i, key := range a.Keys {
-			var list []any
-			for _, values := range a.Values {
-				list = append(list, values[i])
-			}
+			list := lists.Map(a.Values, func(values []any) any { return values[i] })
 			fmt.Fprintf(&b, "%q = %s\n", key, valueText(list))
 		}
 	}

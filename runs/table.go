@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -121,16 +122,10 @@ type field[T any] struct {
 // tableOf returns a table with one row per value and one column per field. It panics under the same
 // conditions as NewTable and Add.
 func tableOf[T any](name, title string, fields []field[T], values ...T) *Table {
-	columns := make([]Column, len(fields))
-	for i, f := range fields {
-		columns[i] = f.Column
-	}
+	columns := lists.Map(fields, func(f field[T]) Column { return f.Column })
 	t := NewTable(name, title, columns...)
 	for _, value := range values {
-		row := make([]any, len(fields))
-		for i, f := range fields {
-			row[i] = f.Cell(value)
-		}
+		row := lists.Map(fields, func(f field[T]) any { return f.Cell(value) })
 		t.Add(row...)
 	}
 	return t.settled()

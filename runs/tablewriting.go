@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 )
 
@@ -110,10 +111,7 @@ func (t *Table) lines(escape func(string) string) [][]string {
 	}
 	lines := [][]string{labels}
 	for _, row := range t.Rows() {
-		line := make([]string, len(row))
-		for i, cell := range row {
-			line[i] = escape(oneLine(t.columns[i].display(cell)))
-		}
+		line := lists.N(len(row), func(i int) string { return escape(oneLine(t.columns[i].display(row[i]))) })
 		lines = append(lines, line)
 	}
 	return lines
@@ -197,10 +195,7 @@ func SettingsTable(e Experiment) *Table {
 // is true or false. Numbers have enough digits to read back exactly.
 func (t *Table) WriteCSV(w io.Writer) error {
 	var b strings.Builder
-	var keys []string
-	for _, c := range t.columns {
-		keys = append(keys, c.Key)
-	}
+	keys := lists.Map(t.columns, func(c Column) string { return c.Key })
 	b.WriteString(strings.Join(keys, ",") + "\n")
 	for _, row := range t.Rows() {
 		if len(row) == 1 && row[0] == nil {
@@ -236,10 +231,7 @@ func plain(cell any) string {
 // string "+Inf" or "-Inf". Numbers have enough digits to read back exactly; pandas.read_json does
 // so with precise_float=True.
 func (t *Table) WriteJSON(w io.Writer) error {
-	var keys []string
-	for _, c := range t.columns {
-		keys = append(keys, c.Key)
-	}
+	keys := lists.Map(t.columns, func(c Column) string { return c.Key })
 	return WriteRecords(w, keys, t.Rows())
 }
 

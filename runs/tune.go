@@ -15,6 +15,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/file"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // Tuning searches for the best of several candidates by successive halving
@@ -369,10 +370,7 @@ func (r TuneReport) Table() *Table {
 			}
 			return remarkOn(warning)
 		}})
-	var rungs []string
-	for _, rung := range r.rungs {
-		rungs = append(rungs, fmt.Sprintf("%d to epoch %d", rung.candidates, rung.epochs))
-	}
+	rungs := lists.Map(r.rungs, func(rung rung) string { return fmt.Sprintf("%d to epoch %d", rung.candidates, rung.epochs) })
 	return tableOf("tune", "Candidates in each rung: "+strings.Join(rungs, ", "), columns, r.Candidates...).WithoutMissing()
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // A scorer is a model with log p of rows up to a constant. The distribution of a column given the others needs no more.
@@ -209,11 +210,8 @@ func rangeOf(set *dataset.Set, c dataset.Column, rows [][]float64) (ends [2]floa
 }
 
 // gridOf returns n numbers from the first to the second of ends.
-func gridOf(ends [2]float64, n int) (values [][]float64) {
-	for _, v := range floats.Span(make([]float64, n), ends[0], ends[1]) {
-		values = append(values, []float64{v})
-	}
-	return values
+func gridOf(ends [2]float64, n int) [][]float64 {
+	return lists.Map(floats.Span(make([]float64, n), ends[0], ends[1]), func(v float64) []float64 { return []float64{v} })
 }
 
 // conditioned returns the distribution of a column by a function that computes its log p.

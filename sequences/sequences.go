@@ -27,6 +27,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -313,12 +314,9 @@ func onsets(rows dataset.Split) (on []float64, steps float64) {
 
 // logOdds returns, for each unit, the logit of the share of steps at which it is on. It adds half a step to
 // both counts.
-func logOdds(rows dataset.Split) (logits []float32) {
+func logOdds(rows dataset.Split) []float32 {
 	on, steps := onsets(rows)
-	for _, n := range on {
-		logits = append(logits, float32(math.Log((n+0.5)/(steps-n+0.5))))
-	}
-	return logits
+	return lists.Map(on, func(n float64) float32 { return float32(math.Log((n + 0.5) / (steps - n + 0.5))) })
 }
 
 // moments returns the means of real units over the training steps, and the logarithms of their standard deviations

@@ -24,6 +24,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -196,20 +197,12 @@ func addQuadratics(to []float64, factor float64, log []float64, rows [][]float64
 }
 
 func expOf(log []float64) []float64 {
-	to := make([]float64, len(log))
-	for i, l := range log {
-		to[i] = math.Exp(l)
-	}
-	return to
+	return lists.Map(log, math.Exp)
 }
 
 // towards returns log((1−β)I + βΛ).
 func towards(log []float64, β float64) []float64 {
-	at := make([]float64, len(log))
-	for i, l := range log {
-		at[i] = math.Log(1 - β + β*math.Exp(l))
-	}
-	return at
+	return lists.Map(log, func(l float64) float64 { return math.Log(1 - β + β*math.Exp(l)) })
 }
 
 // row returns row i of a matrix whose rows are as long as x.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -194,11 +195,8 @@ func (m *Model) allocate(chains int) {
 	m.chains = make([]float64, chains*m.shape.Units())
 }
 
-func all(n int) (units []int) {
-	for i := range n {
-		units = append(units, i)
-	}
-	return units
+func all(n int) []int {
+	return lists.N(n, func(i int) int { return i })
 }
 
 // where returns the units that a mask hides, if missing is true, or the other units.

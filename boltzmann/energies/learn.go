@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -105,10 +106,7 @@ func (m *Model) learn(ctx context.Context, t Training, rows [][]float64, step in
 			return
 		}
 		work.Parts(len(states), partRows, func(first, last int) {
-			streams := make([]*rand.Rand, last-first)
-			for chain := range streams {
-				streams[chain] = m.stream(philox.Negative, first+chain, step)
-			}
+			streams := lists.N(last-first, func(chain int) *rand.Rand { return m.stream(philox.Negative, first+chain, step) })
 			for range t.Steps {
 				if ctx.Err() == nil {
 					floats.AddScaled(accepted[first:last], 1/float64(t.Steps), p.Sweeps(states[first:last], streams, false))
@@ -160,11 +158,8 @@ func (m *Model) gradient(p products, rows [][]float64) [][]float64 {
 }
 
 // zeros returns a slice of zeros for each parameter.
-func (m *Model) zeros() (all [][]float64) {
-	for _, p := range m.energy.Parameters() {
-		all = append(all, make([]float64, p.Size()))
-	}
-	return all
+func (m *Model) zeros() [][]float64 {
+	return lists.Map(m.energy.Parameters(), func(p parameter) []float64 { return make([]float64, p.Size()) })
 }
 
 // descend takes the given step of Adam, counted from 1, against a gradient.

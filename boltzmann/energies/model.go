@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -299,10 +300,7 @@ func (m *Model) Drawings() []runs.Drawing {
 		if err := memory.Check(names.Count(s.N, "chain"), float64(s.N)*chainBytes(m.shape.Units()), "use fewer"); err != nil {
 			return nil, err
 		}
-		states := make([][]float64, s.N)
-		for i := range states {
-			states[i] = make([]float64, m.shape.Units())
-		}
+		states := lists.N(s.N, func(int) []float64 { return make([]float64, m.shape.Units()) })
 		return m.sheet(ctx, states, s)
 	}}
 	if m.given {

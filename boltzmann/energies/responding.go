@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -58,11 +59,7 @@ type responding struct {
 }
 
 func pick(values []float64, of []int) []float64 {
-	picked := make([]float64, len(of))
-	for k, i := range of {
-		picked[k] = values[i]
-	}
-	return picked
+	return lists.Map(of, func(i int) float64 { return values[i] })
 }
 
 // put writes the values of v into a row.

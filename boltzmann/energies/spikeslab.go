@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -103,10 +104,7 @@ func (e *spikeAndSlab) slab(i int, v []float64) slab {
 }
 
 func (e *spikeAndSlab) FreeEnergy(v []float64) float64 {
-	inputs := make([]float64, len(e.bias))
-	for i := range inputs {
-		inputs[i] = e.slab(i, v).input
-	}
+	inputs := lists.N(len(e.bias), func(i int) float64 { return e.slab(i, v).input })
 	return lessSoftplusses(quadratic(expOf(e.logVisible), v), inputs)
 }
 

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -46,11 +47,8 @@ func start(x []float64, free []int, key philox.Key, c philox.Counter) {
 }
 
 // means returns, for each visible unit, the probability that it is on given all other units.
-func (m *Model) means(x []float64) (means []float64) {
-	for i := range m.shape.Units() {
-		means = append(means, statistics.Sigmoid(m.Input(i, x)))
-	}
-	return means
+func (m *Model) means(x []float64) []float64 {
+	return lists.N(m.shape.Units(), func(i int) float64 { return statistics.Sigmoid(m.Input(i, x)) })
 }
 
 // Means runs n chains for a number of sweeps. Each sweep draws all units in turn. For each chain, Means

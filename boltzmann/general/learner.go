@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -101,10 +102,7 @@ func (m *Model) chain(i int) []float64 { return m.chains[i*m.units():][:m.units(
 
 // step ascends along the gradient of log p(v) of a minibatch.
 func step(ctx context.Context, e Experiment, m *Model, b runs.Minibatch, rate float64) (runs.Measures, error) {
-	states := make([][]float64, len(b.Index))
-	for r, row := range b.Index {
-		states[r] = m.state(b.Rows.Row(row))
-	}
+	states := lists.Map(b.Index, func(row int) []float64 { return m.state(b.Rows.Row(row)) })
 	measured := m.measure(ctx, states, 1, philox.Counter{Word: philox.Word{Purpose: philox.Flip}, Step: uint32(b.Step)})
 	gradient, err := m.positive(ctx, states)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -130,11 +131,8 @@ func (m *Model) moments(g given) (moments []float64, log float64) {
 }
 
 // all returns the indices of all units.
-func (m *Model) all() (units []int) {
-	for i := range m.units() {
-		units = append(units, i)
-	}
-	return units
+func (m *Model) all() []int {
+	return lists.N(m.units(), func(i int) int { return i })
 }
 
 // addProducts adds a factor times the sum of xxᵀ over the states x to sum, an n×n matrix.
@@ -149,10 +147,7 @@ func (m *Model) states(rows dataset.Split) ([][]float64, error) {
 	if err := runs.CheckRows(m.shape.Units(), true, rows); err != nil {
 		return nil, err
 	}
-	states := make([][]float64, rows.Rows)
-	for r := range states {
-		states[r] = m.state(rows.Row(r))
-	}
+	states := lists.N(rows.Rows, func(r int) []float64 { return m.state(rows.Row(r)) })
 	return states, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/boltzmann"
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -172,10 +173,7 @@ func (m *Model) Means(ctx context.Context, n, sweeps int) (dataset.Sheet, error)
 	}
 	p.descend(place{key: philox.Key(m.seed), purpose: philox.Descend})
 	for r := range n {
-		var image []float64
-		for _, input := range kernels.Row(p.generative[0], r) {
-			image = append(image, float64(kernels.Sigmoid(input)))
-		}
+		image := lists.Map(kernels.Row(p.generative[0], r), func(input float32) float64 { return float64(kernels.Sigmoid(input)) })
 		sheet.Values = append(sheet.Values, image)
 	}
 	return sheet, nil

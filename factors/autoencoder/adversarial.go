@@ -132,15 +132,7 @@ func (m *Generator) differentiate(b runs.Minibatch, key philox.Key) runs.Measure
 	d.derive(m.gradient.encoder)
 	g.derive(m.gradient.decoder)
 	f := d.outputs().Data
-	return values(judged(runs.EstimateOf(losses(f[:n], true)), f[n:]))
-}
-
-func values(estimates runs.Estimates) runs.Measures {
-	measured := runs.Measures{}
-	for key, of := range estimates {
-		measured[key] = of.Value
-	}
-	return measured
+	return judged(runs.EstimateOf(losses(f[:n], true)), f[n:]).Values()
 }
 
 // Estimate returns a lower bound of the Jensen–Shannon divergence between rows and as many generated ones, which the

@@ -78,7 +78,7 @@ var Adversarial = runs.NewFamily(runs.Family[AdversarialSettings, *Generator]{
 	},
 	Validate: func(ctx context.Context, e AdversarialExperiment, m *Generator, rows dataset.Split) (runs.Measures, error) {
 		of, err := m.Estimate(ctx, rows, 0, e.Seed, nil)
-		return values(of), err
+		return of.Values(), err
 	},
 })
 

@@ -11,6 +11,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/dataset"
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -124,10 +125,7 @@ func (m *Model) Estimate(ctx context.Context, rows dataset.Split, samples int, s
 		return nil, err
 	}
 	estimate := func(of []engine.Likelihood, field func(engine.Likelihood) float64) (e runs.Estimate) {
-		values := make([]float64, len(of))
-		for i := range values {
-			values[i] = field(of[i])
-		}
+		values := lists.N(len(of), func(i int) float64 { return field(of[i]) })
 		return runs.EstimateOver(rows, values)
 	}
 	ess := estimate(of, func(l engine.Likelihood) float64 { return l.ESS })
@@ -207,11 +205,7 @@ func (m *Model) expected(outputs []float32) []float64 {
 	if m.noise != nil {
 		return kernels.Doubles(outputs)
 	}
-	p := make([]float64, len(outputs))
-	for i, a := range outputs {
-		p[i] = float64(kernels.Sigmoid(a))
-	}
-	return p
+	return lists.Map(outputs, func(a float32) float64 { return float64(kernels.Sigmoid(a)) })
 }
 
 // Drawings returns three drawings: the expected values of x given latent variables from the prior, draws of x

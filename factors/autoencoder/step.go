@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/work"
@@ -78,10 +79,7 @@ const samplesAPart = 32
 // before the step, estimated from the step's draws.
 func (m *Model) step(b runs.Minibatch, key philox.Key, rate float64) runs.Measures {
 	p := m.differentiate(b, key)
-	likelihoods := make([]engine.Likelihood, len(p.sums))
-	for i, s := range p.sums {
-		likelihoods[i] = s.Likelihood()
-	}
+	likelihoods := lists.Map(p.sums, func(s engine.WeightSum) engine.Likelihood { return s.Likelihood() })
 	m.adam.Ascend(m.network.flat, m.gradient.flat, rate, 0.9, b.Step)
 	return measured(engine.MeanReport(likelihoods))
 }

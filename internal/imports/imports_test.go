@@ -18,7 +18,7 @@ import (
 const module = "github.com/helmholtz-go/helmholtz/"
 
 // internal are the packages that anything may be built on.
-var internal = []string{"internal/file", "internal/kernels", "internal/memory", "internal/names", "internal/npy", "internal/numbers", "internal/philox", "internal/plainjson", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
+var internal = []string{"internal/file", "internal/kernels", "internal/lists", "internal/memory", "internal/names", "internal/npy", "internal/numbers", "internal/philox", "internal/plainjson", "internal/safetensors", "internal/shell", "internal/statistics", "internal/work"}
 
 // allowed are the packages of this module that each may import besides those of
 // internal. A package that is not here may not be either: its place in the order
@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"internal/fuzz":          nil,
 	"internal/imports":       nil,
 	"internal/kernels":       {"internal/philox", "internal/work"},
+	"internal/lists":         nil,
 	"internal/memory":        nil,
 	"internal/names":         nil,
 	"internal/npy":           {"internal/memory"},

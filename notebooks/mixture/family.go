@@ -56,6 +56,6 @@ var Family = runs.NewFamily(runs.Family[Settings, *Model]{
 	},
 	Validate: func(ctx context.Context, _ Experiment, m *Model, rows dataset.Split) (runs.Measures, error) {
 		of, err := m.Estimate(ctx, rows, 0, 0, nil)
-		return runs.Measures{runs.LogP.Key: of[runs.LogP.Key].Value}, err
+		return of.Values(), err
 	},
 })

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -152,11 +153,8 @@ func (c Catalog) finding(t Told, made map[string]Made) (f finding) {
 }
 
 // Findings returns the findings on a conclusion.
-func (r report) Findings(of Conclusion) (all []finding) {
-	for _, told := range of.Told {
-		all = append(all, r.finding(told, r.Made))
-	}
-	return all
+func (r report) Findings(of Conclusion) []finding {
+	return lists.Map(of.Told, func(told Told) finding { return r.finding(told, r.Made) })
 }
 
 // Sorted returns the findings on a conclusion: first the findings for it, then those against it, then the others.

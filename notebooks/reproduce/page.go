@@ -12,6 +12,7 @@ import (
 	"strings"
 	"text/template"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -117,10 +118,7 @@ func (r report) Counts() (of struct {
 			byKind[e.kind(m)]++
 		}
 	}
-	var divided []string
-	for _, kind := range kinds[:len(kinds)-1] {
-		divided = append(divided, fmt.Sprintf("%d %s", byKind[kind], kind))
-	}
+	divided := lists.Map(kinds[:len(kinds)-1], func(kind string) string { return fmt.Sprintf("%d %s", byKind[kind], kind) })
 	of.Published, of.Shorter, of.Kinds = len(r.Catalog)-of.Beyond, len(r.Made)-of.Full, strings.Join(divided, ", ")
 	return of
 }
@@ -238,10 +236,7 @@ func (x madeEntry) Lost() (lost []string) {
 // seeds describes how many seeds the trainings of an entry have. If the numbers differ, it gives the smallest
 // and the largest.
 func (e Entry) seeds(s Scale) string {
-	var numbers []int
-	for _, t := range (Catalog{e}).Trainings(s) {
-		numbers = append(numbers, max(1, t.Seeds))
-	}
+	numbers := lists.Map((Catalog{e}).Trainings(s), func(t Training) int { return max(1, t.Seeds) })
 	switch {
 	case len(numbers) == 0:
 		return noRun

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
@@ -91,10 +92,7 @@ func (c Catalog) Select(patterns ...string) (Catalog, error) {
 			}
 		}
 		if !matched {
-			var ids []string
-			for _, e := range c {
-				ids = append(ids, e.ID)
-			}
+			ids := lists.Map(c, func(e Entry) string { return e.ID })
 			return nil, fmt.Errorf("no result is named %q%s: helmholtz reproduce list shows the names", pattern, names.Meant(pattern, ids...))
 		}
 	}

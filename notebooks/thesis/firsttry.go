@@ -1,6 +1,7 @@
 package thesis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -83,10 +84,7 @@ func (f firstTry) plans(all []dataset.Info) (suggested, tuned plan) {
 	rows, shape := f.data.Subset, dataset.Shape{}
 	for _, info := range all {
 		if info.Name == f.data.Name {
-			shape = info.Shape
-			if rows == 0 {
-				rows = info.Train
-			}
+			shape, rows = info.Shape, cmp.Or(rows, info.Train)
 		}
 	}
 	machine, method := hm.SuggestedFor(shape, rows, f.data.Binarization)

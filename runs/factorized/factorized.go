@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/runs"
 )
 
@@ -214,11 +215,8 @@ func realMoments(rows dataset.Split) []moments {
 }
 
 // Means returns the mean of the observed values of each unit of rows.
-func Means(rows dataset.Split) (means []float64) {
-	for _, of := range momentsOf(rows) {
-		means = append(means, of.mean)
-	}
-	return means
+func Means(rows dataset.Split) []float64 {
+	return lists.Map(momentsOf(rows), func(of moments) float64 { return of.mean })
 }
 
 // moments has the mean and the variance of the observed values of a unit, and the number of rows that they count as.

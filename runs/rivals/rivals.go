@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -310,10 +311,7 @@ func (t table) numbers() (rows [][]float64) {
 // floorsOf returns 10⁻⁶ of the variance of each column, or of 1 for a constant column.
 func floorsOf(rows [][]float64, weights []float64) (floors []float64) {
 	for i := range rows[0] {
-		column := make([]float64, len(rows))
-		for r, row := range rows {
-			column[r] = row[i]
-		}
+		column := lists.Map(rows, func(row []float64) float64 { return row[i] })
 		_, variance := stat.PopMeanVariance(column, weights)
 		floors = append(floors, 1e-6*cmp.Or(variance, 1))
 	}
@@ -407,10 +405,7 @@ func (t table) expectationMaximisation(k int, random *rand.Rand) (m mixture, log
 	}
 	for r := range belong {
 		belong[r] = make([]float64, k)
-		squares := make([]float64, k)
-		for j := range squares {
-			squares[j] = floats.Distance(rows[r], rows[centres[j%len(rows)]], 2)
-		}
+		squares := lists.N(k, func(j int) float64 { return floats.Distance(rows[r], rows[centres[j%len(rows)]], 2) })
 		belong[r][floats.MinIdx(squares)] = 1
 	}
 	logP = math.Inf(-1)
@@ -436,10 +431,7 @@ func (t table) expectationMaximisation(k int, random *rand.Rand) (m mixture, log
 // maximise returns the mixture of k components for the shares with which rows belong to them.
 func (t table) maximise(k int, belong [][]float64, floors []float64) (m mixture, ok bool) {
 	for j := range k {
-		weights := make([]float64, len(belong))
-		for r := range weights {
-			weights[r] = belong[r][j] * t.weights[r]
-		}
+		weights := lists.N(len(belong), func(r int) float64 { return belong[r][j] * t.weights[r] })
 		n := floats.Sum(weights)
 		if n < float64(1+len(floors)) {
 			return m, false

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -36,10 +37,7 @@ func probabilities(scores *mat.Dense) *mat.Dense {
 // error of E KL; derivatives with respect to p(y) cancel.
 func score(p *mat.Dense) runs.Estimate {
 	rows, classes := p.Dims()
-	mean := make([]float64, classes)
-	for c := range mean {
-		mean[c] = stat.Mean(mat.Col(nil, c, p), nil)
-	}
+	mean := lists.N(classes, func(c int) float64 { return stat.Mean(mat.Col(nil, c, p), nil) })
 	kl, se := statistics.MeanAndError(rows, func(r int) (nats float64) {
 		for c, v := range p.RawRowView(r) {
 			if v > 0 {
@@ -145,10 +143,7 @@ func covered(n int, inside func(i, j int) bool) runs.Estimate {
 // kernel returns exp(−d²/m) for squared distances d², whose median over all pairs is m, or their mean if the median is 0.
 func kernel(d *mat.Dense) *mat.Dense {
 	n, _ := d.Dims()
-	var pairs []float64
-	for i := range n {
-		pairs = append(pairs, d.RawRowView(i)[:i]...)
-	}
+	pairs := slices.Concat(lists.N(n, func(i int) []float64 { return d.RawRowView(i)[:i] })...)
 	slices.Sort(pairs)
 	width := cmp.Or(pairs[len(pairs)/2], stat.Mean(pairs, nil), 1)
 	d.Apply(func(_, _ int, v float64) float64 { return math.Exp(-v / width) }, d)
@@ -179,10 +174,7 @@ func discrepancy(k *mat.Dense, seed uint64) (mmd, p runs.Estimate) {
 		for i := range points {
 			signs.Set(i, b, 1)
 		}
-		half := make([]int, points)
-		for i := range half {
-			half[i] = i
-		}
+		half := lists.N(points, func(i int) int { return i })
 		if b > 0 {
 			half = random.Perm(points)
 		}

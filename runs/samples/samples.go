@@ -4,6 +4,7 @@
 package samples
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/memory"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -31,10 +33,7 @@ const (
 // training rows. It refuses rows whose distances mean nothing, fewer than 10 rows, and training rows in the place of held-out ones.
 func Count(set *dataset.Set, heldOut dataset.Split, n int) (int, error) {
 	train := set.Train().Complete()
-	if n == 0 {
-		n = usual
-	}
-	switch n = min(n, heldOut.Rows, train.Rows); {
+	switch n = min(cmp.Or(n, usual), heldOut.Rows, train.Rows); {
 	case heldOut.Name == "train":
 		return 0, errors.New("training rows are not held out: name test, validation or a file of other rows")
 	case heldOut.Lengths != nil || train.Lengths != nil:
@@ -141,10 +140,7 @@ func spaceOf(set *dataset.Set, train dataset.Split) space {
 	for _, c := range set.Columns() {
 		switch real := c.Kind == dataset.RealColumn && c.Values == nil; {
 		case c.Units == 1 && real && train.AreReal():
-			numbers := make([]float64, len(x))
-			for r, row := range x {
-				numbers[r] = row[c.First]
-			}
+			numbers := lists.Map(x, func(row []float64) float64 { return row[c.First] })
 			if sd := stat.StdDev(numbers, nil); sd > 0 {
 				of.factors[c.First] = 1 / sd
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/notebooks/thesis"
 	"github.com/helmholtz-go/helmholtz/runs/pretrained"
 	"github.com/spf13/cobra"
@@ -85,10 +86,7 @@ func completeWords(c *cobra.Command) {
 }
 
 func completeDatasets(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var names []cobra.Completion
-	for _, i := range dataset.List() {
-		names = append(names, cobra.CompletionWithDesc(i.Name, i.Description))
-	}
+	names := lists.Map(dataset.List(), func(i dataset.Info) cobra.Completion { return cobra.CompletionWithDesc(i.Name, i.Description) })
 	return names, cobra.ShellCompDirectiveDefault
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/helmholtz-go/helmholtz/dataset"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/npy"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -60,10 +61,7 @@ func newFeatures() *cobra.Command {
 				return err
 			}
 		}
-		var kinds []string
-		for _, e := range all {
-			kinds = append(kinds, e.Kind)
-		}
+		kinds := lists.Map(all, func(e runs.Encoding) string { return e.Kind })
 		i := slices.Index(kinds, cmp.Or(kind, kinds[0]))
 		if i < 0 {
 			after := ""

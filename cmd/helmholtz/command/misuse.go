@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -159,10 +160,7 @@ func argumentError(c *cobra.Command, args []string, err error) error {
 	if len(args) == 0 || !c.HasAvailableSubCommands() {
 		return err
 	}
-	var all []string
-	for _, child := range c.Commands() {
-		all = append(all, child.Name())
-	}
+	all := lists.Map(c.Commands(), (*cobra.Command).Name)
 	return fmt.Errorf("%w%s", err, names.Meant(args[0], all...))
 }
 

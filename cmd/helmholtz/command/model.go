@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/runs"
 	"github.com/spf13/cobra"
@@ -84,10 +85,7 @@ func drawingOf(c *cobra.Command, run *runs.Run, model any, kind string, sweeps i
 	if d = all[0]; kind != "" {
 		i := slices.IndexFunc(all, func(d runs.Drawing) bool { return d.Kind == kind })
 		if i < 0 {
-			var kinds []string
-			for _, d := range all {
-				kinds = append(kinds, d.Kind)
-			}
+			kinds := lists.Map(all, func(d runs.Drawing) string { return d.Kind })
 			return d, misuse(c, "--kind %s: %s draws %s; give one of these, or omit it%s", kind, who, strings.Join(kinds, ", "), names.Meant(kind, kinds...))
 		}
 		d = all[i]

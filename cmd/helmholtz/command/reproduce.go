@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,10 +36,7 @@ func newReproduceFlags(c *cobra.Command) *reproduceFlags {
 }
 
 func (x *reproduceFlags) resultsDir() string {
-	if x.results == "" {
-		return filepath.Join(x.dir, "results")
-	}
-	return x.results
+	return cmp.Or(x.results, filepath.Join(x.dir, "results"))
 }
 
 func newReproduce() *cobra.Command {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 	"github.com/helmholtz-go/helmholtz/internal/work"
 	"github.com/helmholtz-go/helmholtz/runs"
@@ -66,10 +67,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 			Remark: fmt.Sprintf(": rivals learn from %d of %d training rows, and are compared on %d of %d rows, which are complete", train.Rows, o.Set.Train().Rows, o.Rows.Rows, all)}}
 	}
 	add := func(m runs.Measure, values, own []float64, rows ...int) {
-		lead := make([]float64, len(values))
-		for r, v := range values {
-			lead[r] = v - own[r]
-		}
+		lead := lists.N(len(values), func(r int) float64 { return values[r] - own[r] })
 		x, by := runs.EstimateOver(o.Rows, values, rows...), runs.EstimateOver(o.Rows, lead, rows...)
 		text := runs.Estimate{Value: math.Abs(by.Value), SE: by.SE}.Text(3) + " nats"
 		if m.Fraction {
@@ -110,10 +108,7 @@ func withRivals(ctx context.Context, run *runs.Run, model any, o runs.Evaluation
 	if err != nil {
 		return nil, err
 	}
-	var wrong []float64
-	for _, r := range labeled {
-		wrong = append(wrong, statistics.Mistaken(logs[r], int(o.Rows.Labels[r])))
-	}
+	wrong := lists.Map(labeled, func(r int) float64 { return statistics.Mistaken(logs[r], int(o.Rows.Labels[r])) })
 	for _, rival := range classifiers {
 		add(runs.Measure{Key: "rival_" + rival.Key, Name: rival.Name, Fraction: true}, rival.Values, wrong, labeled...)
 	}

@@ -53,10 +53,7 @@ func readSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, e
 	if s, err = runs.ReadSweep(path); err != nil {
 		return nil, "", misuse(c, "%w", err)
 	}
-	if out == "" {
-		out = filepath.Join("runs", nameOf(path))
-	}
-	return s, out, nil
+	return s, cmp.Or(out, filepath.Join("runs", nameOf(path))), nil
 }
 
 func claimSweep(c *cobra.Command, path, out string) (s *runs.Sweep, dir string, err error) {

@@ -73,10 +73,8 @@ func newTrainOf(use, family string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if out == "" {
-			out = filepath.Join("runs", strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-")+"-"+method())
-		}
-		return x.train(c, e, seeds, out)
+		usual := strings.ReplaceAll(e.Header().Dataset.Name, string(filepath.Separator), "-") + "-" + method()
+		return x.train(c, e, seeds, cmp.Or(out, filepath.Join("runs", usual)))
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // These are the rules of the thesis. The printed q-wake phase (2.30) has no baseline. The baseline
@@ -77,11 +78,8 @@ func (n *Networks) GradientOn(samples Draws, r engine.Algorithm) []float64 {
 }
 
 // scores returns the score of each state.
-func (n *Networks) scores(states []Values) (all [][]float64) {
-	for _, v := range states {
-		all = append(all, n.ScoreOf(v))
-	}
-	return all
+func (n *Networks) scores(states []Values) [][]float64 {
+	return lists.Map(states, n.ScoreOf)
 }
 
 // wakeGradient returns the gradient of the wake and the q-wake phase on samples h ~ q(h|x) of one

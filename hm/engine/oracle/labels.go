@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // Semi-supervised machines (BiHM thesis 2016, ch. 4) have a label y, which is either the top layer
@@ -78,10 +79,7 @@ func (n *Networks) Explanations(x []float64) (all []Values) {
 func (n *Networks) LogB(x []float64) []float64 {
 	logs := make([]float64, n.Architecture.Labels())
 	for y := range logs {
-		var terms []float64
-		for _, v := range n.Explanations(x) {
-			terms = append(terms, n.logProduct(v, y)/2)
-		}
+		terms := lists.Map(n.Explanations(x), func(v Values) float64 { return n.logProduct(v, y) / 2 })
 		logs[y] = floats.LogSumExp(terms)
 	}
 	return logs

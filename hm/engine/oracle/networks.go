@@ -15,6 +15,7 @@ import (
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
 	"github.com/helmholtz-go/helmholtz/internal/kernels"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/statistics"
 )
 
@@ -201,9 +202,5 @@ func logBernoulli(on bool, a float64) float64 {
 // normalize turns log-weights into weights of sum one.
 func normalize(logWeights []float64) []float64 {
 	total := floats.LogSumExp(logWeights)
-	weights := make([]float64, len(logWeights))
-	for i, w := range logWeights {
-		weights[i] = math.Exp(w - total)
-	}
-	return weights
+	return lists.Map(logWeights, func(w float64) float64 { return math.Exp(w - total) })
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/helmholtz-go/helmholtz/hm/engine"
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // maxTuples bounds the enumeration of the sample sets of one datum.
@@ -80,11 +81,7 @@ func (n *Networks) wakeOutcomes(x []float64, samples int, r engine.Algorithm) it
 
 // pick returns the elements of a list at the indices of a tuple.
 func pick[T any](list []T, tuple []int) []T {
-	picked := make([]T, len(tuple))
-	for s, i := range tuple {
-		picked[s] = list[i]
-	}
-	return picked
+	return lists.Map(tuple, func(i int) T { return list[i] })
 }
 
 // Dreamed returns the mean and variance of factor·∂ log q(h|x) over one dream, which is the

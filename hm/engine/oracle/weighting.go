@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 )
 
 // Weighting is the exponent r of the importance weights ω = (p(x,h)/q(h|x))ʳ.
@@ -19,11 +21,7 @@ const (
 // from q(h|x) tend to. It is q(h|x) for Uniform, the posterior p(h|x) for Ratio, and π(h|x) ∝
 // √(p(x,h) q(h|x)) as in (2.35) for SquareRoot.
 func (e Explanation) logTargets(w Weighting) []float64 {
-	targets := make([]float64, len(e.states))
-	for i := range targets {
-		targets[i] = e.logWeights[i] + e.logQ[i] + float64(w)*(e.logP[i]-e.logQ[i])
-	}
-	return targets
+	return lists.N(len(e.states), func(i int) float64 { return e.logWeights[i] + e.logQ[i] + float64(w)*(e.logP[i]-e.logQ[i]) })
 }
 
 // weights returns the self-normalised weights ω̃ of samples, which sum to one.
