@@ -307,6 +307,12 @@ func UsualSamples(ctx context.Context, run *runs.Run, n int) (*Figure, error) {
 	return usual(ctx, run, model, n)
 }
 
+// Weighs reports whether ModelFigures draws the importance weights of a model.
+func Weighs(model any) bool {
+	_, weighs := model.(*hm.Model)
+	return weighs
+}
+
 // ModelFigures draws the figures of the last checkpoint of a run, which supplement the figures of its training, and
 // passes each to save with its kind. It uses the options Samples, LogZ2 and Data. It also returns estimates of log p by
 // the number of samples, or nil if the model has no importance weights, and a line for each figure that it cannot draw,

@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
+func init() { cobra.AddTemplateFunc("flagGroups", flagGroups) } // once, since cobra writes to a map without a lock
+
 // groupHelp makes a command and its subcommands show flags in groups. It aligns the descriptions of
 // the flags, however long the placeholders of their values are.
 func groupHelp(root *cobra.Command) {
-	cobra.AddTemplateFunc("flagGroups", flagGroups)
 	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages", "{{flagGroups .LocalFlags", 1))
 }
 

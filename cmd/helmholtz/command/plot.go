@@ -105,9 +105,8 @@ func newPlot() *cobra.Command {
 }
 
 func weighs(run *runs.Run) bool {
-	model, _ := run.ModelAt("last") // drawing the run will return this error
-	_, weighs := model.(*hm.Model)
-	return weighs
+	model, err := run.ModelAt("last") // drawing the run will return this error
+	return err == nil && plotting.Weighs(model)
 }
 
 func runsIn(dirs []string) (all []*runs.Run, err error) {
