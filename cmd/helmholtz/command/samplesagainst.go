@@ -18,7 +18,7 @@ func (x *estimate) judge(ctx context.Context, run *runs.Run, model any, o runs.E
 			return nil, "", err
 		}
 	}
-	all := heldOut.Rows
+	all, notice := heldOut.Rows, heldOut.Notice()
 	heldOut = heldOut.Complete()
 	n, err := samples.Count(o.Set, heldOut, x.rows)
 	if err != nil {
@@ -33,6 +33,9 @@ func (x *estimate) judge(ctx context.Context, run *runs.Run, model any, o runs.E
 	}
 	if gaps := all - heldOut.Rows; gaps > 0 {
 		about += fmt.Sprintf("; %s with missing values left out", names.Count(gaps, "row"))
+	}
+	if notice != "" {
+		about += "; " + notice
 	}
 	return found, about, err
 }
