@@ -20,7 +20,7 @@ import (
 const CacheEnvironment = "HELMHOLTZ_CACHE"
 
 // cacheVersion is the version of the files in the cache.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // leastCached is the least size of the files of a Spec, in bytes, whose rows are kept in the cache, and mostCached is the
 // largest size of the cache.

@@ -29,7 +29,7 @@ func (c Codes) MarshalJSON() ([]byte, error) { return json.Marshal(c.written()) 
 // UnmarshalTOML reads a text or a list of texts. An empty text is no code, as in earlier versions.
 func (c *Codes) UnmarshalTOML(value any) error {
 	*c = nil
-	if value == "" {
+	if value == "" || value == nil { // null of JSON
 		return nil
 	}
 	list, is := value.([]any)

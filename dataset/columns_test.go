@@ -316,7 +316,7 @@ func TestDoubtfulValues(t *testing.T) {
 		{table30("answer,x", "yes,%[2]d.5") + "Yes,1.5\nno,2.5\n", "answer=categorical", ""},
 		{table30("answer,x", "so so,%[2]d.5") + "so\u00a0so,1.5\nno,2.5\n", "", `rows.csv differ only in spaces or in characters that cannot be seen ("so so", "so\u00a0so")`},
 		{table30("answer,x", "so,%[2]d.5") + "so\u200b,1.5\nno,2.5\n", "", `("so", "so\u200b")`},
-		{table30("answer,x", "yes,%[2]d.5") + "-,1.5\nno,2.5\n", "", `has the value "-", which may stand for missing values: if it does, give missing = "-" (--missing '-')`},
+		{table30("answer,x", "yes,%[2]d.5") + "-,1.5\nno,2.5\n", "", `has the value "-", which may stand for missing values: if it does, give missing = "-" (--missing -)`},
 		{table30("answer,x", "yes,%[2]d.5") + "9999,1.5\nno,2.5\n", "", `has the value "9999"`},
 		{table30("x,answer", "%[2]d.5,yes") + "1.5,#DIV/0!\n2.5,no\n", "", `has the value "#DIV/0!"`},
 		{table30("answer,x", "yes,%[2]d.5") + "k.A.,1.5\nno,2.5\n", "", `has the value "k.A."`},

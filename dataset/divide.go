@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -223,10 +222,7 @@ func (s Spec) divide(data source) (*Set, error) {
 	set := newSet(s.clone(), train, validation, test)
 	set.binarized, set.columns, set.classes, set.spins = binarized, data.train.columns, data.train.classes, data.train.spins
 	set.keys, set.unnamed = data.train.keys, data.train.unnamed
-	set.doubt, set.form, set.scale = data.doubt, data.train.form, data.scale
-	if lost := cmp.Or(data.train.lost, data.validation.lost, data.test.lost); lost != "" {
-		set.doubt = names.Lines(set.doubt, fmt.Sprintf("numbers of %s are so close to 0 that float32 keeps few of their digits or none (%s): if they matter, scale the numbers, or take the logarithms of a column with NAME=log (--columns)", s.Name, lost))
-	}
+	set.doubt, set.form, set.scale = names.Lines(data.doubt, data.lost(s.Name)), data.train.form, data.scale
 	if s.isNamed() && (binarized || train.AreGrey()) {
 		set.scale = scale{Levels: true, Gray: true}
 	}

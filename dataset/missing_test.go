@@ -152,8 +152,26 @@ func TestSeveralCodes(t *testing.T) {
 	}
 	_, err := toml.Decode("missing = [-8, -9]", &of)
 	wantError(t, err, `missing: -8 is no text: put codes into quotes, such as ["-8", "-9"]`)
-	_, err = Spec{Name: written(t, "rows.csv", "a,b\n1.5,2\n-8,3\n"), Missing: Codes{"-8,-9"}}.Open()
-	wantError(t, err, `give each code by itself, such as --missing -8 --missing -9`)
+	grouped := written(t, "grouped.csv", "a,b\n1.5,2\n\"999,999\",3\n")
+	for list, says := range map[string]string{"-8,-9": "--missing -8 --missing -9", "98,99": "--missing 98 --missing 99", "999,999": `decimal = "."`} {
+		_, err = Spec{Name: grouped, Missing: Codes{list}}.Open()
+		wantError(t, err, `is not a number here, but a list: give each code by itself, such as`, says)
+	}
+	for _, spec := range []Spec{{Name: grouped, Decimal: ".", Missing: Codes{"999,999"}}, {Name: written(t, "commas.csv", "a;b\n1,5;2\n98,99;3\n"), Missing: Codes{"98,99"}}} {
+		_, err = spec.Open()
+		wantError(t, err, "line 3", "a missing value")
+	}
+	codes := Codes{"-9"}
+	set := opened(t, Spec{Name: written(t, "far.csv", table30("age,x", "%[1]d,%[2]d.5")+strings.Repeat("-999,1.5\n-999,2.5\n", 4)), Missing: codes, Binarization: Real})
+	if says := `give missing = ["-9", "-999"] (--missing -9 --missing -999)`; !strings.Contains(set.Notice(), says) {
+		t.Errorf("notice %q, want %q", set.Notice(), says)
+	}
+	if codes[0] = "-7"; set.Spec().Missing[0] != "-9" {
+		t.Errorf("another code in the list that was given changes the set to %q", set.Spec().Missing)
+	}
+	if err := json.Unmarshal([]byte(`{"missing": null}`), &of); err != nil || of.Missing != nil {
+		t.Errorf("null: %q (%v)", of.Missing, err)
+	}
 	_, err = Spec{Name: "rows.csv", Missing: Codes{""}}.Open()
 	wantError(t, err, "an empty code")
 }

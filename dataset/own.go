@@ -237,12 +237,6 @@ func (s Spec) newTable() (*table, error) {
 		return nil, err
 	}
 	t := &table{codes: s.Missing, rules: s.rules(), fresh: s.Rules == 0 && !s.before, kinds: kinds, headed: s.Header, decimal: s.Decimal, open: s.Gaps, shape: s.Shape}
-	for _, code := range s.Missing {
-		_, err := strconv.ParseFloat(strings.Replace(code, ",", ".", 1), 64) // a number with a decimal comma
-		if parts := strings.Split(code, ","); t.fresh && err != nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool { _, err := strconv.ParseFloat(part, 64); return err != nil }) {
-			return nil, fmt.Errorf("missing = %q is not a number, but a list: give each code by itself, such as --missing %s --missing %s", code, parts[0], parts[1])
-		}
-	}
 	if s.Schema != "" {
 		err = t.declare(s.Schema)
 	}
@@ -304,7 +298,22 @@ func (s Spec) loadLike(set *Set, gaps *Gaps) (source, error) {
 	if err != nil {
 		return source{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return data, s.finish(&data, set)
+	err = s.finish(&data, set)
+	data.doubt = names.Lines(data.doubt, data.lost(s.Name))
+	return data, err
+}
+
+// lost returns a line on numbers of a file that float32 cannot hold well, or "".
+func (data *source) lost(path string) string {
+	lost := cmp.Or(data.train.lost, data.validation.lost, data.test.lost)
+	if lost == "" {
+		return ""
+	}
+	remedy := ""
+	if data.train.columns != nil {
+		remedy = ", or take the logarithms of a column with NAME=log (--columns)"
+	}
+	return fmt.Sprintf("numbers of %s are so close to 0 that float32 keeps few of their digits or none (%s): if they matter, scale the numbers%s", path, lost, remedy)
 }
 
 // apart returns a line on the columns of numbers in a file that has the columns of a set, or "". In such a column, most numbers
@@ -445,7 +454,7 @@ func (s Spec) finish(data *source, set *Set) error {
 		}
 	}
 	if i := slices.IndexFunc(codes, func(code float64) bool { return math.IsNaN(npy.Nearest(data.train.kind, code)) }); i >= 0 {
-		return fmt.Errorf("%s: missing = %q, but its numbers have type %s, which cannot have this value: give the code that the file has, or omit missing (--missing)", s.Name, fmt.Sprint(codes[i]), data.train.kind)
+		return fmt.Errorf("%s: missing = %q, but its numbers have type %s, which cannot have this value: give the code that the file has, or omit missing (--missing)", s.Name, strconv.FormatFloat(codes[i], 'f', -1, 64), data.train.kind)
 	}
 	if s.WeightFile != "" {
 		if err := data.readWeights(s); err != nil {

@@ -394,7 +394,7 @@ func (r *rows) divideBy(largest float64, keep bool) error {
 				return fmt.Errorf("%s: float32 cannot hold %v: leave out the row, or scale the column", r.place(k), v)
 			}
 			if reals = append(reals, float32(v)); r.lost == "" && isLost(v) {
-				r.lost = fmt.Sprintf("%s: %v", r.place(k), v)
+				r.lost = fmt.Sprintf("%s: %v", r.place(k), r.number(k))
 			}
 			continue
 		}

@@ -335,5 +335,9 @@ func TestNumbersFarFromTheTrainingNumbers(t *testing.T) {
 				t.Errorf("%+v with gaps: notice %q, want %q (%v)", spec, gaps.Rows.Notice(), says, err)
 			}
 		}
+		of, err := set.ReadRows(written(t, "tiny.csv", "share,size\n1e-50,2\n"))
+		if err != nil || strings.Contains(of.Notice(), `float32 keeps few of their digits or none (row 1, column "share": 1e-50)`) != (spec.Binarization == Real && spec.Columns == "") {
+			t.Errorf("%+v: notice %q of a number near 0 (%v)", spec, of.Notice(), err)
+		}
 	}
 }

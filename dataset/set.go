@@ -33,6 +33,7 @@ import (
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
+	"github.com/helmholtz-go/helmholtz/internal/shell"
 )
 
 // Shape describes how the visible units of a row form an image. Rows that are not images have height 1.
@@ -394,7 +395,7 @@ func (s *Set) alike(kinds map[string]Column) (same, absent string) {
 				same = fmt.Sprintf("values of column %q of %s differ only in spaces or in characters that cannot be seen (%+q, %+q): write them alike in the file", c.Name, s.Name(), c.Values[other], value)
 			}
 			if absent == "" && unlike && absentWord.MatchString(value) {
-				absent = fmt.Sprintf("column %q of %s has the value %q, which may stand for missing values: if it does, give missing = %[3]q (--missing '%[3]s')", c.Name, s.Name(), value)
+				absent = fmt.Sprintf("column %q of %s has the value %q, which may stand for missing values: if it does, give %s", c.Name, s.Name(), value, s.spec.withCode(value))
 			}
 		}
 	}
@@ -467,7 +468,7 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 		return nil, ""
 	}
 	ofColumn := func(c Column, code string) string {
-		return fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), mayBeMissing(code), code)
+		return fmt.Sprintf("column %q of %s has %s, or missing = [%q] for this column in a schema", c.Name, s.Name(), s.spec.mayBeMissing(code), code)
 	}
 	for _, c := range s.columns {
 		if _, is := kinds[c.Name]; is || coded != "" {
@@ -491,7 +492,7 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 			*v, _ = strconv.ParseFloat(strconv.FormatFloat(*v, 'g', 6, 64), 64)
 		}
 		if code := codeAmong(s.train.Rows*units, at, least, greatest); code != "" {
-			coded = fmt.Sprintf("%s has %s", s.Name(), mayBeMissing(code))
+			coded = fmt.Sprintf("%s has %s", s.Name(), s.spec.mayBeMissing(code))
 		}
 	}
 	numbers := make([]float64, s.train.Rows)
@@ -525,8 +526,19 @@ func (s *Set) oddNumbers(kinds map[string]Column) (skewed []string, coded string
 	return skewed, coded
 }
 
-func mayBeMissing(code string) string {
-	return fmt.Sprintf("numbers %s far from the others, which may stand for missing values: if they do, give missing = %[1]q (--missing %[1]s)", code)
+func (s Spec) mayBeMissing(code string) string {
+	return fmt.Sprintf("numbers %s far from the others, which may stand for missing values: if they do, give %s", code, s.withCode(code))
+}
+
+// withCode returns the setting, and the flags, that add a code for missing values to those of the Spec.
+func (s Spec) withCode(code string) string {
+	s.Missing = append(slices.Clone(s.Missing), code)
+	setting, _ := s.Missing.MarshalTOML()
+	var flags []string
+	for _, code := range s.Missing {
+		flags = append(flags, "--missing "+shell.Argument(code))
+	}
+	return fmt.Sprintf("missing = %s (%s)", setting, strings.Join(flags, " "))
 }
 
 // nines matches numbers that often stand for missing values.

@@ -283,6 +283,7 @@ func (s Spec) clone() Spec {
 	if s.Validation != nil {
 		s.Validation = new(*s.Validation)
 	}
+	s.Missing = slices.Clone(s.Missing)
 	return s
 }
 

@@ -973,11 +973,26 @@ func sorted(values []string) []string {
 	return values
 }
 
+// checkCodes refuses a code that is a list of numbers, and no number in this table.
+func (t *table) checkCodes() error {
+	for _, code := range t.codes {
+		parts := strings.Split(code, ",")
+		_, is := t.numberIn(code)
+		if t.fresh && !is && len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool { _, err := strconv.ParseFloat(part, 64); return err != nil }) {
+			return fmt.Errorf("missing = %q is not a number here, but a list: give each code by itself, such as --missing %s --missing %s, or say which comma it has, with decimal = \".\" or decimal = \",\" (--decimal)", code, parts[0], parts[1])
+		}
+	}
+	return nil
+}
+
 // coded turns a table into training and test rows, with given columns, or inferred columns if columns is nil. A
 // table of only numbers keeps its numbers unless the Spec sets their kinds. Any other table becomes units of 0 and
 // 1 and, with the binarisation Real, also real numbers.
 func (t *table) coded(s Spec, columns []Column) (train, test rows, err error) {
 	inferred := columns == nil
+	if err := t.checkCodes(); err != nil {
+		return train, test, err
+	}
 	if inferred {
 		if columns, err = t.inferred(s); err != nil {
 			return train, test, err
