@@ -530,7 +530,7 @@ func (s Spec) mayBeMissing(code string) string {
 	return fmt.Sprintf("numbers %s far from the others, which may stand for missing values: if they do, give %s", code, s.withCode(code))
 }
 
-// withCode returns the setting, and the flags, that add a code for missing values to those of the Spec.
+// withCode returns the setting, and the flags, of the codes for missing values of the Spec and another one.
 func (s Spec) withCode(code string) string {
 	s.Missing = append(slices.Clone(s.Missing), code)
 	setting, _ := s.Missing.MarshalTOML()
