@@ -39,12 +39,13 @@ var (
 	maritalStatus = classified{dataset.Spec{Name: "uci/adult", Columns: "marital-status=label", Seed: 1}, 200, 2000, "adult-", 7, 50, tableRates}
 )
 
-func (c classified) entry() reproduce.Entry {
-	return by(c.make, slices.Concat(c.trainings(c.few), c.trainings(c.many))...)
-}
+func (c classified) entry() reproduce.Entry { return made(c.trainings, c.make) }
 
-func (c classified) trainings(rows int) []training {
-	return eachPair(objectives, c.rates, func(w, η float64) training { return c.training(rows, w, η) })
+func (c classified) trainings(s reproduce.Scale) (all []reproduce.Training) {
+	for _, rows := range []int{c.few, c.many} {
+		all = append(all, eachPair(objectives, tried(s, c.rates), func(w, η float64) reproduce.Training { return c.training(rows, w, η).at(s) })...)
+	}
+	return all
 }
 
 // training returns a training run of an RBM with labels. It takes as many steps with few rows as with many.
@@ -103,23 +104,24 @@ func (c classified) make(w *work) {
 	mixed := w.claim("With few rows, a mixture of both objectives errs less than p(y|v) alone.")
 	linear := w.claim("A discriminative RBM errs less than logistic regression.")
 	network := w.claim("A discriminative RBM is not as powerful as a network with as many hidden units.")
+	rates := tried(w.Scale, c.rates)
 	for _, rows := range []int{c.few, c.many} {
 		var passed passedOver
 		edge := map[string]bool{}
 		all := each(objectives, func(weight float64) classifier {
-			best, at := bestOf(&passed, c.rates, func(η float64) (classifier, float64) {
+			best, at := bestOf(&passed, rates, func(η float64) (classifier, float64) {
 				rbm, runs := classifier{name: fmt.Sprintf("RBM, w = %g, η = %g", weight, η)}, w.machines(c.training(rows, weight, η))
 				for _, run := range runs {
 					rbm.add(w.mistakes(run, "validation"), w.mistakes(run, "test"), len(runs))
 				}
 				return rbm, -rbm.validated
 			})
-			edge[best.name] = atEnd(at, c.rates)
+			edge[best.name] = atEnd(at, rates)
 			return best
 		})
 		joint, alone := all[0], all[len(all)-1]
 		mixture, best := leastMistaken(all[1:len(all)-1]), leastMistaken(all[1:])
-		others := w.classifiers(w.machines(c.training(rows, 1, c.rates[0]))[0])
+		others := w.classifiers(w.machines(c.training(rows, 1, rates[0]))[0])
 		for _, of := range append(all, others...) {
 			v := reproduce.Over(spread(of.tested), len(of.tested))
 			v.By = fmt.Sprintf("%s test rows, the rate or penalty by the validation rows", thousands(len(of.rows)))
@@ -173,11 +175,11 @@ func (w *work) classifiers(run *boltzmann.Run) (of []classifier) {
 		{"logistic regression", 1, func(penalty float64, _ uint64) func([][]float64) *mat.Dense {
 			return must(rivals.FitLogistic(rows, labels, set.Classes(), penalty)).Scores
 		}},
-		{"network", 3, func(penalty float64, seed uint64) func([][]float64) *mat.Dense {
+		{"network", w.few(3, 3, 2), func(penalty float64, seed uint64) func([][]float64) *mat.Dense {
 			return fitPerceptron(rows, labels, hidden, set.Classes(), penalty, seed).scores
 		}},
 	} {
-		of = append(of, leastMistaken(each(penalties, func(penalty float64) classifier {
+		of = append(of, leastMistaken(each(tried(w.Scale, penalties), func(penalty float64) classifier {
 			c := classifier{name: fmt.Sprintf("%s, penalty %g", kind.name, penalty)}
 			for seed := range kind.seeds {
 				both := keptOf(w, fmt.Sprintf("mistakes-of-%s-seed-%d", slug(c.name), seed+1), run.Snapshot(), func() [][]float64 {

@@ -18,13 +18,15 @@ var (
 	gridDamping = []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}
 )
 
-func grid(name string, data dataset.Spec, layers ...int) []plan {
-	return eachPair(gridRates, gridDamping, func(η, α float64) plan {
-		return plan{
-			name: fmt.Sprintf("%s-lr-%g-damping-%g", name, η, α), data: data, machine: dense(layers...),
-			method: hm.NRWS().LearningRate(η).Damping(α), laptop: 2, full: 50, seeds: 1,
-		}
-	})
+func grid(name string, data dataset.Spec, layers ...int) func(reproduce.Scale) []reproduce.Training {
+	return func(s reproduce.Scale) []reproduce.Training {
+		return eachPair(tried(s, gridRates), tried(s, gridDamping), func(η, α float64) reproduce.Training {
+			return plan{
+				name: fmt.Sprintf("%s-lr-%g-damping-%g", name, η, α), data: data, machine: dense(layers...),
+				method: hm.NRWS().LearningRate(η).Damping(α), laptop: 2, full: 50, seeds: 1,
+			}.at(s)
+		})
+	}
 }
 
 var (
@@ -44,9 +46,9 @@ type optimum struct {
 func (w *work) optimum(name string) optimum {
 	var o optimum
 	least := math.Inf(1)
-	for _, damping := range gridDamping {
+	for _, damping := range tried(w.Scale, gridDamping) {
 		lowest, of := math.Inf(1), 0.0
-		for _, rate := range gridRates {
+		for _, rate := range tried(w.Scale, gridRates) {
 			loss := math.NaN()
 			o.passed.diverged(func() {
 				loss = -w.trained(fmt.Sprintf("%s-lr-%g-damping-%g", name, rate, damping), name).mean(best)
@@ -150,7 +152,7 @@ var gridEntries = map[string]reproduce.Entry{
 		c.claim("The time saved is a reason to prefer large K.").
 			add(reproduce.Measured(ratio, se, "", "seconds at K 1000 over those at K 100:").Under(0.8))
 	}),
-	"varady/figC.2": by(func(w *work) {
+	"varady/figC.2": made(miniGrid, func(w *work) {
 		o := w.optimum("minimnist-grid")
 		const rounding = 1e-9
 		j := w.claim("η and α rise together, up to a point; good values are α 0.005 to 0.1 with η 0.005 to 0.02.")
@@ -158,8 +160,8 @@ var gridEntries = map[string]reproduce.Entry{
 			exact(o.η, "", "and η").Over(0.005-rounding).Under(0.02+rounding))
 		j.say("best η of each α, from %g to %g: %s; %d trainings diverged", gridDamping[0], gridDamping[len(gridDamping)-1], list("%g", o.rates), len(o.passed))
 		w.drawOptimum("NRWS on miniMNIST", o)
-	}, miniGrid...),
-	"varady/figC.3": by(func(w *work) {
+	}),
+	"varady/figC.3": made(func(s reproduce.Scale) []reproduce.Training { return slices.Concat(mnistGrid(s), miniGrid(s)) }, func(w *work) {
 		o, mini := w.optimum("mnist-grid"), w.optimum("minimnist-grid")
 		j := w.claim("The larger the image, the larger the α that is needed.")
 		j.add(exact(o.α-mini.α, "", "best α less that on miniMNIST").Over(0))
@@ -168,7 +170,7 @@ var gridEntries = map[string]reproduce.Entry{
 			j.undecided("the best α is the same")
 		}
 		w.drawOptimum("NRWS on binarised MNIST, layers of 200, 100 and 10 units", o)
-	}, slices.Concat(mnistGrid, miniGrid)...),
+	}),
 }
 
 // threeByThree returns the training runs of Várady 2025, fig. C.1: WS, WS at the rate η(1+α)/α with α = 1,

@@ -237,5 +237,13 @@ func bestOf[C, T any](passed *passedOver, candidates []C, made func(C) (of T, sc
 	return best, at
 }
 
+// tried returns the candidates that a search tries at a scale: all, or at the scale smoke the first and the last.
+func tried[C any](s reproduce.Scale, candidates []C) []C {
+	if s == reproduce.Smoke && len(candidates) > 2 {
+		return []C{candidates[0], candidates[len(candidates)-1]}
+	}
+	return candidates
+}
+
 // atEnd reports whether the best of candidates is the first or the last of them.
 func atEnd[C any](best int, candidates []C) bool { return best == 0 || best == len(candidates)-1 }

@@ -27,7 +27,7 @@ func (m way) predictor(η float64) training {
 
 func predictionTrainings(s reproduce.Scale) (all []reproduce.Training) {
 	for _, m := range predictors {
-		for k, η := range predictionRates {
+		for k, η := range tried(s, predictionRates) {
 			if p := m.predictor(η); m.file != "pretrained" {
 				all = append(all, p.at(s))
 			} else if layers := p.pretrained(s, "predictions", 0.05); k == 0 {
@@ -51,9 +51,10 @@ func makePredictions(w *work) {
 	digits := w.claim("Multi-prediction classifies better than the centred and the pretrained machine.")
 	pixels := w.claim("Multi-prediction predicts missing pixels better than the centred and the pretrained machine.")
 	density := w.claim("Multi-prediction does not lead to a good likelihood.")
+	rates := tried(w.Scale, predictionRates)
 	all := each(predictors, func(m way) predicted {
 		var passed passedOver
-		of, at := bestOf(&passed, predictionRates, func(η float64) (predicted, float64) {
+		of, at := bestOf(&passed, rates, func(η float64) (predicted, float64) {
 			of := w.predictions(w.machines(m.predictor(η)), fmt.Sprintf("%s, η = %g", m.name, η))
 			return of, -of.pixels.validated
 		})
@@ -65,7 +66,7 @@ func makePredictions(w *work) {
 		w.Beside(of.pixels.name, "error of missing pixels (%)", reproduce.Over(spread(of.pixels.tested), len(tested)))
 		w.Beside(m.name, "log p", annealedValue("test", tested))
 		for _, j := range []*judgement{digits, pixels, density} {
-			if passed.note(j); atEnd(at, predictionRates) {
+			if passed.note(j); atEnd(at, rates) {
 				j.bestAtEnd(m.name)
 			}
 		}

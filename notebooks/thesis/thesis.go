@@ -38,6 +38,13 @@ func by[P interface {
 	}, make)
 }
 
+// searching returns an entry that compares several ways of training, each at the rates that are tried at a scale.
+func searching[W any](make func(*work), ways []W, rates []float64, at func(W, float64) training) reproduce.Entry {
+	return made(func(s reproduce.Scale) []reproduce.Training {
+		return eachPair(ways, tried(s, rates), func(way W, η float64) reproduce.Training { return at(way, η).at(s) })
+	}, make)
+}
+
 // chapters hold the results by their ids.
 var chapters = []map[string]reproduce.Entry{
 	bihmEntries, mnistEntries, fashionEntries, facesEntries, gridEntries, miniEntries, boltzmannEntries, otherEntries, tagEntries,

@@ -54,7 +54,7 @@ var boltzmannEntries = map[string]reproduce.Entry{
 			w.Draw(slug(of.name), of.name+": left halves of test rows by five chains of a DBM", plotting.Inpainting(filled))
 		}
 	}, dbm, facesDBM),
-	"natural-rbm": by(func(w *work) {
+	"natural-rbm": searching(func(w *work) {
 		all := w.tuned(metrics, metricRates, 20, 5)
 		plain, joint, marginal := all[0], all[1], all[2]
 		w.ahead("The joint metric is ahead of plain gradients.", joint, plain)
@@ -62,7 +62,7 @@ var boltzmannEntries = map[string]reproduce.Entry{
 		alike := w.claim("The two metrics are alike.")
 		alike.add(marginal.over(joint).of("p(v) over p(v,h)").Within(0).Errors(-2))
 		alike.noteTuned(joint, marginal)
-	}, eachPair(metrics, metricRates, way.plan)...),
+	}, metrics, metricRates, way.plan),
 	"estimates-of-log-p": by(makeEstimates, enumerable...),
 	"two-hours": by(func(w *work) {
 		run := w.machines(twoHours)[0]
@@ -96,7 +96,7 @@ var boltzmannEntries = map[string]reproduce.Entry{
 		w.Draw("curve", name+": pseudo-likelihood of training and of validation rows along training, whose rate falls to 0, by seconds",
 			plotting.CurvesByTime(reproduce.History(name, run.Run, run.Epochs())))
 	}, twoHours),
-	"boltzmann/chains": by(func(w *work) {
+	"boltzmann/chains": searching(func(w *work) {
 		all := w.tuned(chainKinds, chainRates, 50, 5)
 		cd, pcd, pt, ptt := all[0], all[1], all[2], all[3]
 		w.ahead("Persistent chains are ahead of CD.", pcd, cd)
@@ -112,15 +112,16 @@ var boltzmannEntries = map[string]reproduce.Entry{
 			j.say("%v", z)
 		}
 		j.add(ptt.apart[0].of("log p by AIS less that by RAISE").Within(1).Errors(0))
-	}, eachPair(chainKinds, chainRates, way.plan)...),
-	"boltzmann/conditionals": by(func(w *work) {
+	}, chainKinds, chainRates, way.plan),
+	"boltzmann/conditionals": searching(func(w *work) {
+		rates := tried(w.Scale, conditionalRates)
 		all := each(conditionals, func(m way) atBestRate {
 			b := atBestRate{way: m}
-			best, at := bestOf(&b.passed, conditionalRates, func(η float64) ([]*boltzmann.Run, float64) {
+			best, at := bestOf(&b.passed, rates, func(η float64) ([]*boltzmann.Run, float64) {
 				all := w.machines(m.small(η))
 				return all, mean(each(all, func(run *boltzmann.Run) float64 { return w.exactly(run, "validation").logP() }))
 			})
-			b.runs, b.edge = best, atEnd(at, conditionalRates)
+			b.runs, b.edge = best, atEnd(at, rates)
 			b.tested = each(b.runs, func(run *boltzmann.Run) annealed { return w.exactly(run, "test") })
 			w.Beside(fmt.Sprintf("%s, η = %g", m.name, b.runs[0].Experiment().Method.LearningRate), "log p", annealedValue("test", b.tested))
 			return b
@@ -128,7 +129,7 @@ var boltzmannEntries = map[string]reproduce.Entry{
 		w.ahead("Persistent chains are ahead of the pseudo-likelihood.", all[0], all[1])
 		w.ahead("Persistent chains are ahead of ratio matching.", all[0], all[2])
 		w.ahead("The pseudo-likelihood is ahead of ratio matching.", all[1], all[2])
-	}, eachPair(conditionals, conditionalRates, way.small)...),
+	}, conditionals, conditionalRates, way.small),
 	"boltzmann/discriminative": digitClasses.entry(),
 	"boltzmann/habitats":       habitats.entry(),
 	"boltzmann/census":         maritalStatus.entry(),
@@ -362,9 +363,10 @@ type atBestRate struct {
 	apart   []gain            // over log p by RAISE, by seed
 }
 
-// tuned finds the best rate of each way of training, and draws log p at each rate. It compares AIS with RAISE
+// tuned finds the best of the rates that are tried for each way of training, and draws log p at each rate. It compares AIS with RAISE
 // on the given numbers of rows and chains.
 func (w *work) tuned(all []way, rates []float64, rows, chains int) []atBestRate {
+	rates = tried(w.Scale, rates)
 	of := each(all, func(m way) atBestRate {
 		b := atBestRate{way: m, reached: plotting.Measured{Name: m.name}}
 		if m.seeds > 1 {
