@@ -30,6 +30,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/helmholtz-go/helmholtz/internal/lists"
 	"github.com/helmholtz-go/helmholtz/internal/names"
 	"github.com/helmholtz-go/helmholtz/internal/numbers"
 	"github.com/helmholtz-go/helmholtz/internal/philox"
@@ -84,8 +85,8 @@ type Split struct {
 	notice string
 }
 
-// Notice returns warnings about rows of ReadRows that rounding made constant, and about columns whose numbers are far from
-// the training numbers, or "" if there are none.
+// Notice returns warnings about rows of ReadRows that rounding made constant, about columns whose numbers are far from
+// the training numbers, and about numbers too close to 0 for float32, or "" if there are none.
 func (s Split) Notice() string { return s.notice }
 
 // MeanWeights returns the weights by which rows count in means, or nil if they count alike: if there are no weights, or
@@ -534,10 +535,7 @@ func (s Spec) mayBeMissing(code string) string {
 func (s Spec) withCode(code string) string {
 	s.Missing = append(slices.Clone(s.Missing), code)
 	setting, _ := s.Missing.MarshalTOML()
-	var flags []string
-	for _, code := range s.Missing {
-		flags = append(flags, "--missing "+shell.Argument(code))
-	}
+	flags := lists.Map(s.Missing, func(code string) string { return "--missing " + shell.Argument(code) })
 	return fmt.Sprintf("missing = %s (%s)", setting, strings.Join(flags, " "))
 }
 
